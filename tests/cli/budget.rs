@@ -22,8 +22,7 @@ fn against(proxy: &RecordingProxy, priced: bool) -> Project {
 
 #[test]
 fn cap_below_minimum_exits_4_before_any_post() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = against(&proxy, true);
     for cap in [["--max-cost", "0.39"], ["--max-tasks", "2"], ["--max-video-seconds", "3.5"]] {
         let output = project.runner(&["run", "three.yaml", cap[0], cap[1]]).expect(4);
@@ -40,8 +39,7 @@ fn cap_below_minimum_exits_4_before_any_post() {
 
 #[test]
 fn max_cost_refuses_unpriced_tasks_unless_allowed() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = against(&proxy, false);
     let output = project.runner(&["run", "three.yaml", "--max-cost", "100"]).expect(2);
     cli_snapshot!("run_unpriced_under_cap", output);
@@ -59,8 +57,7 @@ fn chain() -> String {
 /// A chain is submitted shot by shot: under a cap that holds only its beginning there would be no film.
 #[test]
 fn cap_below_a_whole_chain_exits_4_before_any_post() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("three.yaml", &chain()).against(&proxy.url, KEY);
     fs_err::write(project.file("prices.yaml"), PRICES).expect("the folder can be written");
     for cap in [["--max-cost", "0.39"], ["--max-tasks", "2"], ["--max-video-seconds", "3.5"]] {
@@ -75,47 +72,6 @@ fn cap_below_a_whole_chain_exits_4_before_any_post() {
     assert_eq!(proxy.posts().len(), 1);
     project.runner(&["run", "three.yaml", "--max-tasks", "2", "--max-cost", "0.30"]).expect(0);
     assert_eq!(proxy.posts().len(), 3);
-}
-
-/// What is in flight or may be counts against the cap as well, and is not forgotten by the check before the first submission.
-#[test]
-fn cap_below_a_chain_beside_what_is_reserved_exits_4_before_any_post() {
-    let service = ScriptedService::start(|call| {
-        let is_first_post = call.path.ends_with("/videos") && call.nth == 1;
-        is_first_post.then(|| response(500, &[], "<html>Internal Server Error</html>"))
-    });
-    let project = Project::new("three.yaml", &chain()).against(&service.url, KEY);
-    fs_err::write(project.file("prices.yaml"), PRICES).expect("the folder can be written");
-    let lost = THREE.replace("name: three", "name: lost").replace("a quiet sea", "a lost sea");
-    fs_err::write(project.file("lost.yaml"), lost).expect("the folder can be written");
-    project.runner(&["run", "lost.yaml", "--only", "a"]).expect(3);
-    for cap in [["--max-tasks", "3"], ["--max-cost", "0.49"], ["--max-video-seconds", "4"]] {
-        let output = project.runner(&["run", "three.yaml", cap[0], cap[1]]).expect(4);
-        cli_snapshot!(format!("run_below_minimum_with_reserved{}", cap[0]), output);
-    }
-    assert_eq!(service.posts(), 1);
-    let caps = ["--max-tasks", "4", "--max-cost", "0.50", "--max-video-seconds", "5"];
-    project.runner(&[&["run", "three.yaml"][..], &caps].concat()).expect(0);
-    assert_eq!(service.posts(), 4);
-}
-
-const OPEN_LENGTHS: &str = "version: 1\nname: open\ndefaults: { model: modela-video-2-0-260128, ratio: \"1:1\", resolution: 480p }\nshots:\n  \
-    - { id: a, prompt: a quiet sea, seconds: 8 }\n  - { id: b, prompt: a loud sea, continues: a }\n";
-
-/// A shot without a length is reserved with the longest one. The order of a chain decides which one is last.
-#[test]
-fn cap_below_a_chain_of_open_lengths_exits_4_before_any_post() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
-    let project = Project::new("open.yaml", OPEN_LENGTHS).against(&proxy.url, KEY);
-    let prices =
-        PRICES.replace("modelb-video-480p, per_second: 0.10", "modela-video-2-0-260128, per_second: 1");
-    fs_err::write(project.file("prices.yaml"), prices).expect("the folder can be written");
-    for cap in [["--max-cost", "22.99"], ["--max-video-seconds", "22"]] {
-        let output = project.runner(&["run", "open.yaml", cap[0], cap[1]]).expect(4);
-        cli_snapshot!(format!("run_below_minimum_of_open_lengths{}", cap[0]), output);
-    }
-    assert_eq!(proxy.posts().len(), 0);
 }
 
 /// Tasks that failed are paid for as well.
@@ -147,28 +103,10 @@ fn report_counts_the_cost_of_every_attempt() {
     inline_snapshot!(total.unwrap_or_default(), @"total: 0 tasks, 0 s of video reserved; 3 tasks, 3 s of video, 0.30 spent");
 }
 
-/// The shots of a forced rerun are new work whatever frames they begin with.
-#[test]
-fn cap_below_a_rerun_chain_exits_4_before_any_post() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
-    let project = Project::new("three.yaml", &chain()).against(&proxy.url, KEY);
-    fs_err::write(project.file("prices.yaml"), PRICES).expect("the folder can be written");
-    project.runner(&["run", "three.yaml"]).expect(0);
-    for cap in [["--max-cost", "0.39"], ["--max-tasks", "2"], ["--max-video-seconds", "3.5"]] {
-        project.runner(&["run", "three.yaml", "--rerun", "a", "b", "c", cap[0], cap[1]]).expect(4);
-    }
-    assert_eq!(proxy.posts().len(), 3);
-    // What follows a rerun may exist if its first frame is the same as before: only the rerun is certain. Here the frame is another.
-    project.runner(&["run", "three.yaml", "--rerun", "b", "--max-tasks", "1"]).expect(4);
-    assert_eq!(proxy.posts().len(), 4);
-}
-
 /// A task that was submitted without a price table may cost anything: a later cap cannot count it.
 #[test]
 fn max_cost_refuses_unpriced_tasks_in_flight_unless_allowed() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::losing_first(folder.path().join("service"), "quiet");
+    let proxy = RecordingProxy::losing_first("quiet");
     let project = against(&proxy, false);
     project.runner(&["run", "three.yaml", "--only", "a"]).expect(3);
     fs_err::write(project.file("prices.yaml"), PRICES).expect("the folder can be written");
@@ -181,8 +119,7 @@ fn max_cost_refuses_unpriced_tasks_in_flight_unless_allowed() {
 
 #[test]
 fn cap_reached_mid_run_finishes_tasks_in_flight() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("three.yaml", &chain()).against(&proxy.url, KEY);
     let output = project.runner(&["run", "three.yaml", "--max-tasks", "2", "--partial"]).expect(4);
     assert_eq!((proxy.posts().len(), shots(&project, "three").len()), (2, 2), "{}", output.transcript());
@@ -193,8 +130,7 @@ fn cap_reached_mid_run_finishes_tasks_in_flight() {
 
 #[test]
 fn rerun_shot_supersedes_and_is_shared_across_workflows() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = against(&proxy, true);
     project.runner(&["run", "three.yaml"]).expect(0);
     let forced = project.runner(&["run", "three.yaml", "--rerun", "a"]).expect(0);
@@ -226,8 +162,7 @@ fn rerun_shot_supersedes_and_is_shared_across_workflows() {
 
 #[test]
 fn missing_or_modified_video_is_restored() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = against(&proxy, false);
     project.runner(&["run", "three.yaml"]).expect(0);
     let videos = shots(&project, "three");
@@ -263,9 +198,8 @@ fn missing_or_modified_video_is_restored() {
 
 #[test]
 fn task_at_other_service_is_not_submitted_again() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let first = RecordingProxy::start(folder.path().join("first"), |_| ResponseFault::ConnectionDropped);
-    let second = RecordingProxy::start(folder.path().join("second"), |_| ResponseFault::None);
+    let first = RecordingProxy::start(|_| ResponseFault::ConnectionDropped);
+    let second = RecordingProxy::faithful();
     let project = against(&first, false);
     project.runner(&["run", "three.yaml"]).expect(3);
     assert_eq!(first.posts().len(), 3);
@@ -277,15 +211,6 @@ fn task_at_other_service_is_not_submitted_again() {
     assert_eq!(urls.collect::<Vec<_>>(), [&*first.url; 3], "the other service: {}", output.out);
     cli_snapshot!("run_task_at_other_service", output.sorted());
     assert_eq!(second.posts().len(), 0);
-    // Whatever is asked for the state says the same.
-    let status = project.runner(&["status", "three.yaml"]).expect(3).out;
-    assert!(status.contains("3 at-other-service"), "{status}");
-    let state = |arguments: &[&str]| project.runner(arguments).expect(0).out;
-    let report = state(&["report", "three.yaml"]);
-    assert!(report.contains("3 at other service"), "{report}");
-    let junit = state(&["report", "three.yaml", "--format", "junit"]);
-    assert!(junit.contains(r#"tests="3" failures="3""#), "{junit}");
-    assert_eq!(state(&["explain", "three.yaml"]).matches("blocked").count(), 3);
     // Resolving an attempt queries the service that it was submitted to, and no other.
     let list = project.runner(&["resolve", "three.yaml"]).expect(3);
     let attempt =
@@ -316,9 +241,8 @@ fn task_at_other_service_is_not_submitted_again() {
 /// Another service may be another address of the same one.
 #[test]
 fn plan_names_the_service_that_has_the_videos() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let first = RecordingProxy::start(folder.path().join("first"), |_| ResponseFault::None);
-    let second = RecordingProxy::start(folder.path().join("second"), |_| ResponseFault::None);
+    let first = RecordingProxy::faithful();
+    let second = RecordingProxy::faithful();
     let project = against(&first, false);
     project.runner(&["run", "three.yaml", "--only", "a"]).expect(0);
     let project = project.against(&second.url, KEY);
@@ -327,8 +251,7 @@ fn plan_names_the_service_that_has_the_videos() {
 
 #[test]
 fn abandoned_attempt_is_not_submitted_again() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::losing_first(folder.path().join("service"), "no sea");
+    let proxy = RecordingProxy::losing_first("no sea");
     let project = against(&proxy, false);
     project.runner(&["run", "three.yaml"]).expect(3);
     let list = project.runner(&["resolve", "three.yaml"]).expect(3);
@@ -351,8 +274,7 @@ fn abandoned_attempt_is_not_submitted_again() {
 /// A task without a price is in flight at a service that is paid. What the embedded service renders costs nothing.
 #[test]
 fn cap_on_cost_stops_nothing_that_is_free() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = against(&proxy, false);
     let killed = project.runner_killed_at("after submitted", &["run", "three.yaml", "--jobs", "1"]);
     assert_eq!(killed.code, None, "{}", killed.transcript());
@@ -371,8 +293,7 @@ fn read_only_folder_exits_5_before_any_post() {
 
     use crate::support::program::copy_executable;
 
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = against(&proxy, false);
     let set_mode = |mode| {
         fs_err::set_permissions(project.path(), std::fs::Permissions::from_mode(mode))
@@ -398,20 +319,4 @@ fn read_only_folder_exits_5_before_any_post() {
     set_mode(0o755);
     cli_snapshot!("run_read_only_folder", Output::from_process(&output).expect(5));
     assert_eq!(proxy.posts().len(), 0);
-}
-
-/// Without a check, opening it would wait for ever.
-#[cfg(unix)]
-#[test]
-fn price_table_that_is_a_pipe_is_refused() {
-    let project = Project::new("three.yaml", THREE);
-    let status = std::process::Command::new("mkfifo").arg(project.file("prices.yaml")).status();
-    assert!(status.expect("mkfifo can be executed").success());
-    let refused = project.runner(&["plan", "three.yaml"]).expect(2);
-    inline_snapshot!(refused.transcript(), @"
-    exit code: 2
-    --- stdout
-    --- stderr
-    error: prices.yaml is not a file: remove it, or name a price table with `--prices FILE`
-    ");
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::program::Output;
 use crate::support::program::root;
-use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::transcript::REDACTIONS;
 use crate::support::{Project, cli_snapshot};
 
@@ -134,8 +134,7 @@ fn action_plans_without_a_key() {
 #[cfg(unix)]
 #[test]
 fn action_runs_within_a_cap_only() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = project();
     let service = [("COMMAND", "run"), ("RUNNER_BASE_URL", proxy.url.as_str()), ("RUNNER_API_KEY", KEY)];
     let (output, _) = action(&project, &service);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::support::project_state::shots;
-use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
@@ -42,8 +42,7 @@ fn project_with_one_in_flight(proxy: &RecordingProxy) -> Project {
 
 #[test]
 fn clean_lists_partial_downloads_and_removes_what_nobody_needs() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = project_with_one_in_flight(&proxy);
     let (needed, done) =
         (part(&project, &attempt_of(&project, "one")), part(&project, &attempt_of(&project, "two")));
@@ -89,8 +88,7 @@ fn clean_lists_partial_downloads_and_removes_what_nobody_needs() {
 
 #[test]
 fn run_removes_partial_downloads_of_finished_videos_at_its_end() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = project_with_one_in_flight(&proxy);
     let done = part(&project, &attempt_of(&project, "two"));
     let unknown = project.file(".runner/artifacts/aaaaaaaa.part");
@@ -98,29 +96,6 @@ fn run_removes_partial_downloads_of_finished_videos_at_its_end() {
     write_partial_download(&unknown, 50);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((done.exists(), unknown.exists()), (false, true), "unknown ones are for `runner clean`");
-}
-
-/// A video that is gone from disk: the download that restores it may be resumed.
-#[test]
-fn clean_retains_the_partial_download_of_a_missing_video() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
-    let project = project_with_one_in_flight(&proxy);
-    let part = part(&project, &attempt_of(&project, "two"));
-    write_partial_download(&part, 50);
-    fs_err::remove_dir_all(project.file("out")).expect("the videos can be removed");
-    let videos =
-        fs_err::read_dir(project.file(".runner/artifacts")).expect("a folder").filter_map(Result::ok);
-    for video in
-        videos.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "mp4"))
-    {
-        fs_err::remove_file(video).expect("the video can be removed");
-    }
-    cli_snapshot!(
-        "clean_part_of_a_missing_video",
-        project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0)
-    );
-    assert!(part.exists());
 }
 
 fn names(project: &Project, folder: &str) -> Vec<String> {
@@ -192,32 +167,10 @@ fn clean_removes_earlier_cuts_and_superseded_clips() {
     ");
 }
 
-/// Files of the user's own, one with the name of an earlier cut, and an earlier cut that the workflow shows: none of them is removed.
-#[test]
-fn clean_leaves_what_only_has_the_name_of_an_earlier_cut() {
-    let film = format!("{TWO}film: {{ output: two.mp4 }}\n");
-    let project = Project::new("two.yaml", &film);
-    project.runner(&["run", "two.yaml"]).expect(0);
-    let film_bytes = fs_err::read(project.file("out/two/two.mp4")).expect("a film");
-    let clip = names(&project, "out/two").into_iter().find(|name| name.starts_with("one-")).expect("a clip");
-    fs_err::copy(project.file("out/two").join(clip), project.file("out/two/two.3.mp4")).expect("a copy");
-    fs_err::write(project.file("out/two/two.4.mp4"), "mine").expect("a file");
-    for number in [1, 2] {
-        fs_err::write(project.file(&format!("out/two/two.{number}.mp4")), &film_bytes).expect("a file");
-    }
-    let edited = film.replace("output: two.mp4", "output: two.mp4, shots: [{file: out/two/two.2.mp4}, one]");
-    fs_err::write(project.file("two.yaml"), edited).expect("a file");
-    project.runner(&["clean", "two.yaml", "--delete", "--paid"]).expect(0);
-    let cuts: Vec<String> =
-        names(&project, "out/two").into_iter().filter(|name| name.starts_with("two.")).collect();
-    assert_eq!(cuts, ["two.2.mp4", "two.3.mp4", "two.4.mp4", "two.mp4"]);
-}
-
 /// What was made at a service stays in use while the environment names another one, and what another workflow shows stays.
 #[test]
 fn clean_retains_what_another_service_or_workflow_uses() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     project.runner(&["run", "two.yaml"]).expect(0);
     fs_err::write(project.file("other.yaml"), TWO.replace("name: two", "name: other")).expect("a file");
@@ -261,8 +214,7 @@ fn clean_retains_clips_of_a_workflow_file_with_the_same_name() {
 #[test]
 fn clean_retains_clips_of_shots_that_have_no_video_now() {
     let text = TWO.replace("a loud sea }", "a loud sea, continues: one }");
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("two.yaml", &text).against(&proxy.url, KEY);
     project.runner(&["run", "two.yaml"]).expect(0);
     let videos = shots(&project, "two");

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 
 use crate::support::program::Output;
-use crate::support::proxy::{KEY, OTHER_KEY, RecordingProxy, ResponseFault};
+use crate::support::proxy::{KEY, OTHER_KEY, RecordingProxy};
 use crate::support::scripted::ScriptedService;
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
@@ -38,8 +38,7 @@ fn assert_serves_page(project: &Project, command: &str) {
 
 #[test]
 fn plan_explain_and_status_need_no_key() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     let killed = project.runner_killed_at("before polled", &["run", "two.yaml", "--only", "one"]);
     assert_eq!(killed.code, None, "{}", killed.transcript());
@@ -51,15 +50,6 @@ fn plan_explain_and_status_need_no_key() {
     without_key(&["status", "two.yaml"]).expect(3);
     assert_eq!(proxy.gets("/"), requests, "nothing is asked of the service");
     cli_snapshot!("run_without_key", without_key(&["run", "two.yaml"]).expect(2));
-
-    // Another address: what is in flight at the first one blocks the shot in the plan as in the run, with a key and without one.
-    let other = RecordingProxy::start(folder.path().join("other"), |_| ResponseFault::None);
-    let project = project.against(&other.url, KEY);
-    for (name, key) in [("plan_other_address", KEY), ("plan_other_address_without_key", "")] {
-        cli_snapshot!(name, project.runner_with(("RUNNER_API_KEY", key), &["plan", "two.yaml"]).expect(0));
-    }
-    project.runner(&["run", "two.yaml"]).expect(3);
-    assert_eq!((proxy.posts().len(), other.posts().len()), (1, 1));
 }
 
 /// A task whose video is gone is closed by the shot's name: its cost stays spent, nothing is pending, and only --rerun pays for another.
@@ -128,24 +118,9 @@ fn task_of(project: &Project) -> String {
     ledger.query_row("SELECT task FROM attempts", [], |row| row.get(0)).expect("one attempt")
 }
 
-/// An indeterminate submission, named by its shot.
-#[test]
-fn resolve_takes_the_name_of_a_shot() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::losing_first(folder.path().join("service"), "a quiet sea");
-    let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
-    // Alone, so that its task is the only one.
-    project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
-    cli_snapshot!("resolve_list_of_shot", project.runner(&["resolve", "two.yaml", "one"]).expect(3));
-    project.runner(&["resolve", "two.yaml", "one", "--adopt", &proxy.accepted()[0]]).expect(0);
-    project.runner(&["run", "two.yaml"]).expect(0);
-    assert_eq!(proxy.posts().len(), 2);
-}
-
 /// Every command that is printed in backquotes is accepted as it is: it never ends as invalid usage.
 #[test]
 fn printed_commands_work_as_they_are() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
     let mut pasted = BTreeSet::new();
     let mut paste_all = |project: &Project, outputs: &[Output]| {
         for output in outputs {
@@ -172,7 +147,7 @@ fn printed_commands_work_as_they_are() {
     paste_all(&project, &[planned, run, status, list]);
 
     // Indeterminate, in flight, unclaimed and missing.
-    let proxy = RecordingProxy::losing_first(folder.path().join("service"), "a quiet sea");
+    let proxy = RecordingProxy::losing_first("a quiet sea");
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     let killed = project.runner_killed_at("after submitted", &["run", "two.yaml", "--only", "two"]);
     assert_eq!(killed.code, None, "{}", killed.transcript());

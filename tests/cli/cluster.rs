@@ -83,9 +83,6 @@ fn engine_without_workers_exits_5() {
         let body = r#"{"message": "service 'Engine' not found, make sure to register the service before calling it."}"#;
         Some(json(404, body))
     });
-    for command in COMMANDS {
-        on_cluster(&project, &engine.url, command).expect(5);
-    }
     cli_snapshot!("status_no_worker", on_cluster(&project, &engine.url, &["status", "one.yaml"]).expect(5));
 }
 
@@ -94,9 +91,6 @@ fn store_that_is_missing_exits_5() {
     let project = project();
     let engine = empty_cluster();
     fs_err::remove_dir(project.file("store")).expect("an empty folder");
-    for command in COMMANDS {
-        on_cluster(&project, &engine.url, command).expect(5);
-    }
     cli_snapshot!("run_store_missing", on_cluster(&project, &engine.url, &["run", "one.yaml"]).expect(5));
 }
 

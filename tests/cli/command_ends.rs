@@ -19,34 +19,6 @@ pub(crate) fn listed_commands(help: &str) -> Vec<&str> {
 }
 
 #[test]
-fn help_of_every_command() {
-    let project = Project::new("sea.yaml", SEA);
-    let help = project.runner(&["--help"]).expect(0);
-    let commands = listed_commands(&help.out);
-    assert_eq!(commands.len(), 20, "{}", help.out);
-    assert_eq!(
-        snapshot_help_below(&project, &[]),
-        20 + 2 + 5,
-        "with those of `ledger`, `serve` and `serve keys`"
-    );
-    cli_snapshot!("help", help);
-}
-
-/// Compares the help of each command below a command, at any depth, with its snapshot. Returns how many there are.
-pub(crate) fn snapshot_help_below(project: &Project, parents: &[&str]) -> usize {
-    let help = project.runner(&[parents, &["--help"]].concat()).expect(0);
-    let commands = listed_commands(&help.out);
-    let mut count = commands.len();
-    for command in commands {
-        let path = [parents, &[command]].concat();
-        let name = format!("help_{}", path.join("_").replace('-', "_"));
-        cli_snapshot!(name, project.runner(&[&path[..], &["--help"]].concat()).expect(0));
-        count += snapshot_help_below(project, &path);
-    }
-    count
-}
-
-#[test]
 fn usage_errors_exit_2() {
     let project = Project::new("sea.yaml", SEA);
     for (name, arguments) in [
@@ -94,18 +66,8 @@ fn commands_without_a_ledger() {
 fn environment_without_a_usable_service_exits_2() {
     for (name, url, key) in [
         ("environment_no_key", "http://127.0.0.1:9", ""),
-        ("environment_no_url", "not a url", KEY),
-        ("environment_no_http", "ftp://api.example.com", KEY),
-        ("environment_unencrypted", "http://api.example.com", KEY),
-        ("environment_no_scheme", "api.example.com", KEY),
-        ("environment_no_scheme_local", "localhost:8080", KEY),
-        ("environment_password_in_url", "https://me:planted@api.example.com", KEY),
         ("environment_endpoint", "https://api.example.com/v1/videos", KEY),
-        ("environment_key_with_bearer", "https://api.example.com", "Bearer planted"),
-        ("environment_key_with_blank", "https://api.example.com", "planted planted"),
-        ("environment_key_with_line_end", "https://api.example.com", "planted\nplanted"),
         ("environment_key_in_quotes", "https://api.example.com", "\"planted\""),
-        ("environment_key_placeholder", "https://api.example.com", "…"),
     ] {
         let project = Project::new("sea.yaml", SEA).against(url, key);
         let output = project.runner(&["run", "sea.yaml"]).expect(2);

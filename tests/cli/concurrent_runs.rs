@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::support::project_state::shots;
-use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::scripted::{ScriptedService, response};
 use crate::support::{Project, cli_snapshot};
 
@@ -21,8 +21,7 @@ fn against(proxy: &RecordingProxy) -> Project {
 /// The second run has looked at the ledger before the first one began its reruns: it goes on with them.
 #[test]
 fn concurrent_reruns_submit_each_shot_once() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = against(&proxy);
     project.runner(&["run", "two.yaml"]).expect(0);
     // For the second time, a rerun is on record already.
@@ -43,8 +42,7 @@ const CHAIN: &str = "version: 1\nname: chain\ndefaults: { model: modelb-video-48
 #[test]
 fn run_beside_a_rerun_of_a_chain_submits_each_shot_once() {
     for held_is_rerun in [true, false] {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+        let proxy = RecordingProxy::faithful();
         let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
         project.runner(&["run", "chain.yaml"]).expect(0);
         // The first shot is rendered again; the second one is still to be rendered behind it.
@@ -64,25 +62,10 @@ fn run_beside_a_rerun_of_a_chain_submits_each_shot_once() {
     }
 }
 
-/// One of its shots is done, the run is alive: it is no new decision.
-#[test]
-fn rerun_beside_a_live_rerun_renders_nothing_of_it_again() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
-    let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
-    project.runner(&["run", "chain.yaml"]).expect(0);
-    let rerun = ["run", "chain.yaml", "--rerun"];
-    let first = project.runner_held_at("after downloaded", "", &rerun, || {
-        cli_snapshot!("rerun_beside_a_live_rerun", project.runner(&rerun).expect(0).sorted());
-    });
-    assert_eq!((first.code, proxy.posts().len()), (Some(0), 4), "{}", first.transcript());
-}
-
 /// That run is suspended, or its POST hangs: whether it is paid for is not known before it ends.
 #[test]
 fn claim_of_a_suspended_run_ends_with_the_timeout() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = against(&proxy);
     let write = |text: &str| fs_err::write(project.file("two.yaml"), text).expect("the file can be written");
     let only = ["run", "two.yaml", "--only", "one"];

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex};
 use engine::failpoint::CommitPoint;
 use scheduler::EventKind;
 use serde_json::Value;
-use service::FaultProfile;
 
 use crate::crash_random::unclaimed_task;
 use crate::support::project_state::{accepted, shots};
@@ -117,11 +116,10 @@ fn resolve_indeterminate(project: &Project, proxy: &RecordingProxy) -> usize {
 
 #[test]
 fn kill_at_every_commit_point_submits_each_shot_once() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
     // The fault of the next POST.
     let next = Arc::new(Mutex::new(ResponseFault::None));
     let shared = Arc::clone(&next);
-    let proxy = RecordingProxy::start(folder.path().join("service"), move |_| {
+    let proxy = RecordingProxy::start(move |_| {
         std::mem::replace(&mut shared.lock().expect("no test panics here"), ResponseFault::None)
     });
     let project = Project::new("clock.yaml", &workflow()).against(&proxy.url, KEY);
@@ -176,12 +174,10 @@ fn kill_at_rare_commit_points_submits_nothing_extra() {
 }
 
 /// A project of `shots` shots, against a service with the given fault.
-fn setup(shots: usize, faults: &str) -> (tempfile::TempDir, RecordingProxy, Project) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let profile = FaultProfile::from_json(&format!("{{\"faults\": [{faults}]}}")).expect("a profile");
-    let proxy = RecordingProxy::with_faults(folder.path().join("service"), profile);
+fn setup(shots: usize, faults: &str) -> (RecordingProxy, Project) {
+    let proxy = RecordingProxy::with_faults(&format!("{{\"faults\": [{faults}]}}"));
     let project = Project::new("few.yaml", &workflow_of(shots, "few", "the sea")).against(&proxy.url, KEY);
-    (folder, proxy, project)
+    (proxy, project)
 }
 
 fn workflow_of(shots: usize, name: &str, prompt: &str) -> String {
@@ -210,7 +206,7 @@ fn killed_on_both_sides(proxy: &RecordingProxy, project: &Project, point: Commit
 
 /// While this run makes its request ready, another one makes the shot.
 fn claim_conflict() {
-    let (_folder, proxy, project) = setup(1, "");
+    let (proxy, project) = setup(1, "");
     let output = project.runner_held_at("before prepared", "after claim-conflict", RUN, || {
         project.runner(RUN).expect(0);
     });
@@ -221,7 +217,7 @@ fn claim_conflict() {
 
 /// While this run makes its request ready, another one spends what it might have spent.
 fn budget_exceeded() {
-    let (_folder, proxy, project) = setup(1, "");
+    let (proxy, project) = setup(1, "");
     fs_err::write(project.file("other.yaml"), workflow_of(1, "other", "a dune")).expect("a writable folder");
     let arguments = [RUN, &["--max-tasks", "1"]].concat();
     let output = project.runner_held_at("before prepared", "after budget-exceeded", &arguments, || {
@@ -235,7 +231,7 @@ fn budget_exceeded() {
 
 /// An image is deleted between plan and request.
 fn prepare_failed() {
-    let (_folder, proxy, project) = setup(1, "");
+    let (proxy, project) = setup(1, "");
     let text = workflow_of(1, "few", "the sea").replace(" }\nfilm", ", first_frame: still.png }\nfilm");
     fs_err::write(project.file("few.yaml"), text).expect("a writable folder");
     let still = project.file("still.png");
@@ -255,13 +251,13 @@ fn prepare_failed() {
 
 fn download_failed() {
     let fault = r#"{"fault": {"kind": "error_response", "on": "file", "status": 503}, "times": 2}"#;
-    let (_folder, proxy, project) = setup(1, fault);
+    let (proxy, project) = setup(1, fault);
     killed_on_both_sides(&proxy, &project, CommitPoint::Event(EventKind::DownloadFailed), 1);
 }
 
 /// A folder occupies the path of the film.
 fn join_failed() {
-    let (_folder, proxy, project) = setup(1, "");
+    let (proxy, project) = setup(1, "");
     let film = project.file("out/few/few.mp4");
     fs_err::create_dir_all(film.join("in the way")).expect("a writable folder");
     for side in ["before", "after"] {
@@ -284,7 +280,7 @@ fn cut_replaced() {
 
 /// Whenever the program dies while it replaces a cut, every cut is a whole film, and the next run ends with each of them under a name of its own.
 fn film_is_edited_and_joined_again(point: CommitPoint) {
-    let (_folder, proxy, project) = setup(2, "");
+    let (proxy, project) = setup(2, "");
     let text = workflow_of(2, "few", "the sea");
     project.runner(RUN).expect(0);
     let pictures = |name: &str| {
@@ -324,17 +320,17 @@ fn task_expired() {
     let retried =
         workflow_of(1, "few", "the sea").replace(" }\nfilm", ", retry: { attempts: 2, on: expired } }\nfilm");
     let setup = || {
-        let (folder, proxy, project) = setup(1, fault);
+        let (proxy, project) = setup(1, fault);
         fs_err::write(project.file("few.yaml"), &retried).expect("a writable folder");
-        (folder, proxy, project)
+        (proxy, project)
     };
-    let (_folder, proxy, project) = setup();
+    let (proxy, project) = setup();
     let before = project.runner_killed_at("before task-expired", RUN);
     assert_eq!(before.code, None, "{}", before.transcript());
     project.runner(RUN).expect(0);
     assert_eq!(proxy.posts().len(), 1, "nothing is on record: it is asked about again, and it is there");
 
-    let (_folder, proxy, project) = setup();
+    let (proxy, project) = setup();
     let after = project.runner_killed_at("after task-expired", RUN);
     assert_eq!(after.code, None, "{}", after.transcript());
     project.runner(RUN).expect(0);
@@ -358,7 +354,7 @@ fn reconciled() {
 
 #[cfg(unix)]
 fn interrupted() {
-    let (_folder, proxy, project) = setup(2, "");
+    let (proxy, project) = setup(2, "");
     proxy.hold_tasks(true);
     for side in ["before", "after"] {
         let mut command = project.command(RUN);
@@ -376,7 +372,7 @@ fn interrupted() {
 /// The grace of an interrupted run ends while a video is still being fetched.
 #[cfg(unix)]
 fn timer_fired() {
-    let (_folder, proxy, project) = setup(1, "");
+    let (proxy, project) = setup(1, "");
     proxy.hold_files(true);
     for side in ["before", "after"] {
         let mut command = project.command(&[RUN, &["--shutdown-grace", "0.1"]].concat());

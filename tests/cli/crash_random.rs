@@ -7,7 +7,7 @@ use workflow::plan::Node;
 
 use crate::support::program::Output;
 use crate::support::project_state::{accepted, shots};
-use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::{Project, wait_until};
 
 /// Two chains of three short shots and a film of them.
@@ -97,8 +97,7 @@ fn embedded_run_killed_halfway_submits_each_shot_once() {
 
 #[test]
 fn run_killed_repeatedly_submits_each_shot_once() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("chains.yaml", CHAINS).against(&proxy.url, KEY);
     for posts in [1, 3, 5] {
         let mut child = project.start(&["run", "chains.yaml"]);

@@ -2,7 +2,7 @@
 
 use crate::crash_random::unclaimed_task;
 use crate::support::project_state::shots;
-use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::{Project, inline_snapshot};
 
 const SHOTS: usize = 6;
@@ -18,8 +18,7 @@ fn workflow() -> String {
 
 #[test]
 fn disk_full_exits_5_and_every_task_is_recorded_or_reported() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("full.yaml", &workflow()).against(&proxy.url, KEY);
     project.runner(&["run", "full.yaml", "--only", "s1"]).expect(0);
     let mut ended_early = 0;

@@ -80,30 +80,3 @@ fn edit_refuses_what_would_make_the_file_invalid() {
     cli_snapshot!("edit_no_field", project.runner(&["edit", "sea.yaml", "storm"]).expect(2));
     assert_eq!(fs_err::read_to_string(project.file("sea.yaml")).expect("a file"), WORKFLOW);
 }
-
-#[cfg(unix)]
-#[test]
-fn edit_keeps_links_and_permissions() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let project = Project::new("real.yaml", WORKFLOW);
-    fs_err::set_permissions(project.file("real.yaml"), std::fs::Permissions::from_mode(0o640))
-        .expect("permissions");
-    std::os::unix::fs::symlink("real.yaml", project.file("sea.yaml")).expect("a link");
-    project.runner(&["edit", "sea.yaml", "calm", "--seed", "8"]).expect(0);
-    assert!(fs_err::symlink_metadata(project.file("sea.yaml")).expect("a link").is_symlink());
-    let metadata = fs_err::metadata(project.file("real.yaml")).expect("a file");
-    assert_eq!(metadata.permissions().mode() & 0o777, 0o640);
-    let edited = fs_err::read_to_string(project.file("real.yaml")).expect("a file");
-    assert_eq!(edited, WORKFLOW.replace("seed: 7", "seed: 8"));
-}
-
-#[test]
-fn edit_of_a_step_changes_all_steps() {
-    let text = WORKFLOW.replace("    prompt: a calm sea ", "    repeat: 2\n    prompt: a calm sea ");
-    let project = Project::new("sea.yaml", &text);
-    cli_snapshot!("edit_step", project.runner(&["edit", "sea.yaml", "calm-2", "--seed", "8"]).expect(0));
-    assert_eq!(
-        fs_err::read_to_string(project.file("sea.yaml")).expect("a file"),
-        text.replace("seed: 7", "seed: 8")
-    );
-}

@@ -26,8 +26,7 @@ fn kinds(lines: &[Value]) -> Vec<&str> {
 
 #[test]
 fn event_stream_matches_schema_and_holds_no_secrets() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
     let output = project.runner(&["run", "chain.yaml", "--format", "ndjson", "-vvv"]).expect(0);
 
@@ -124,11 +123,13 @@ fn kinds_of(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn closed_reader_does_not_end_run_and_status_follows() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
     // The third submission's response is lost: it is indeterminate.
-    let proxy = RecordingProxy::start(folder.path().join("service"), |post| {
-        if post == 3 { ResponseFault::ConnectionDropped } else { ResponseFault::None }
-    });
+    let proxy =
+        RecordingProxy::start(
+            |post| {
+                if post == 3 { ResponseFault::ConnectionDropped } else { ResponseFault::None }
+            },
+        );
     let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
     let nothing = project.runner(&["status"]).expect(0);
     cli_snapshot!("status_no_ledger", nothing);
@@ -187,11 +188,13 @@ fn closed_reader_does_not_end_run_and_status_follows() {
 /// Two files share the ledger of their folder.
 #[test]
 fn status_of_a_file_is_of_its_runs_only() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
     // The response to the first submission, that of `one.yaml`, is lost.
-    let proxy = RecordingProxy::start(folder.path().join("service"), |post| {
-        if post == 1 { ResponseFault::ConnectionDropped } else { ResponseFault::None }
-    });
+    let proxy =
+        RecordingProxy::start(
+            |post| {
+                if post == 1 { ResponseFault::ConnectionDropped } else { ResponseFault::None }
+            },
+        );
     let text = |name: &str, shots: &str| {
         format!(
             "version: 1\nname: {name}\ndefaults: {{model: modelb-video-480p, seconds: 1, size: 480x480}}\nshots: {shots}\n"

@@ -69,23 +69,6 @@ fn film_is_exported_in_each_format() {
     assert_eq!(beside.len(), 4, "three clips and another take");
 }
 
-/// All clips were paid for by another workflow, and are on record in its folder.
-#[test]
-fn cut_of_reused_clips_is_exported_beside_the_workflows_own_film() {
-    let film = |name: &str| {
-        format!(
-            "version: 1\nname: {name}\ndefaults: {{ model: modelb-video-480p, seconds: 1, size: 480x480 }}\nshots:\n  \
-             - {{ id: sea, prompt: a quiet sea }}\nfilm: {{ shots: [sea] }}\n"
-        )
-    };
-    let project = Project::new("one.yaml", &film("one"));
-    fs_err::write(project.file("two.yaml"), film("two")).expect("a writable folder");
-    project.runner(&["run", "one.yaml"]).expect(0);
-    project.runner(&["run", "two.yaml"]).expect(0);
-    project.runner(&["export", "two.yaml", "--otio"]).expect(0);
-    assert!(project.file("out/two/two.otio").is_file() && !project.file("out/one/two.otio").exists());
-}
-
 #[test]
 fn dialogue_is_exported_as_subtitles() {
     let project = Project::new("pier.yaml", WORKFLOW);

@@ -159,7 +159,6 @@ const TESTED_IN_SIGNALS: &[&str] = &["never_respond"];
 
 /// Mismatches of cases whose runs have the same exit codes: each case is a shot of one workflow.
 fn scenario(cases: &[&Case]) -> Vec<String> {
-    let folder = tempfile::tempdir().expect("a temporary folder");
     let prompt = |index: usize| format!("the sea, wave {index}.");
     let rule = |(index, case): (usize, &&Case)| {
         // A rule of several faults is written with the text between them.
@@ -171,8 +170,7 @@ fn scenario(cases: &[&Case]) -> Vec<String> {
     };
     let rules: Vec<String> = cases.iter().enumerate().map(rule).collect();
     let profile = format!("{{\"faults\": [{}]}}", rules.join(", "));
-    let profile = FaultProfile::from_json(&profile).expect("a profile");
-    let proxy = RecordingProxy::with_faults(folder.path().join("service"), profile);
+    let proxy = RecordingProxy::with_faults(&profile);
     let mut text =
         "version: 1\nname: sea\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480}\nshots:\n"
             .to_owned();

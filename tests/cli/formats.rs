@@ -1,6 +1,6 @@
 //! What `run` prints for machines, and how commands end that run until they are interrupted.
 
-use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::{Project, cli_snapshot};
 
 const SEA: &str = "version: 1
@@ -10,16 +10,15 @@ shots:
   - { id: sea, prompt: a quiet sea }
 ";
 
-fn project() -> (tempfile::TempDir, RecordingProxy, Project) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+fn project() -> (RecordingProxy, Project) {
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("sea.yaml", SEA).against(&proxy.url, KEY);
-    (folder, proxy, project)
+    (proxy, project)
 }
 
 #[test]
 fn run_json_and_ndjson() {
-    let (_folder, _proxy, project) = project();
+    let (_proxy, project) = project();
     let mut stream = project.runner(&["run", "sea.yaml", "--format", "ndjson"]).expect(0);
     // How much is seen of a task's progress depends on the time that it takes.
     stream.out = stream

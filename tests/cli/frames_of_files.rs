@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::support::project_state::{accepted, shots};
-use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::scripted::{ScriptedService, clip_of, task_id};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
@@ -96,8 +96,7 @@ fn turned_video() -> Vec<u8> {
 
 #[test]
 fn frame_of_a_turned_video_is_sent_upright() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let workflow = CHAIN
         .replace("  - {id: calm, prompt: a calm sea}\n", "")
         .replace("continues: calm", "first_frame: {file: turned.mp4, frame: last}");

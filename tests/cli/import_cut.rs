@@ -151,23 +151,3 @@ fn cuts_that_cannot_be_taken_over_change_nothing() {
     let refused = import(&["--into", "pier.yaml", "--film", "pier@look=noir"]).expect(2);
     cli_snapshot!("import_cut_film_of_a_cell", refused);
 }
-
-#[test]
-fn options_without_an_effect_are_refused_and_nothing_is_written() {
-    let project = Project::new("pier.yaml", WORKFLOW);
-    fs_err::write(project.file("list.csv"), "description,duration\nthe pier,4\n").expect("a file");
-    let errors: Vec<String> = [
-        ["list.csv", "--param", "keeper=Ada"],
-        ["list.csv", "--param-file", "params.yaml"],
-        ["list.csv", "--axis", "look=noir"],
-    ]
-    .iter()
-    .map(|arguments| {
-        let output = project.runner(&[&["import"], &arguments[..]].concat()).expect(2);
-        assert_eq!(output.out, "");
-        output.err
-    })
-    .collect();
-    insta::assert_snapshot!("import_options_without_an_effect", errors.concat());
-    assert!(!project.file("list.yaml").exists());
-}

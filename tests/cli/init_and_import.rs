@@ -1,23 +1,11 @@
 //! `init` and `import`: their workflows pass `check` and run; existing files are not overwritten.
 
-use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::{Project, cli_snapshot};
-
-/// What is printed can be pasted: a name that begins with a dash is no flag, and control characters do not reach the terminal.
-#[test]
-fn init_prints_commands_that_work_with_any_name() {
-    let project = Project::new("other.yaml", "");
-    let printed = project.runner(&["init", "--", "-x.yaml"]).expect(0).transcript();
-    assert!(printed.contains("runner check ./-x.yaml"), "{printed}");
-    project.runner(&["check", "./-x.yaml"]).expect(0);
-    let printed = project.runner(&["init", "a\u{1b}[31m.yaml"]).expect(0);
-    assert!(!printed.out.contains('\u{1b}') && !printed.err.contains('\u{1b}'), "{printed:?}");
-}
 
 #[test]
 fn init_workflow_checks_and_runs() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("mine.yaml", "mine\n").against(&proxy.url, KEY);
 
     let refused = project.runner(&["init", "mine.yaml"]).expect(2);

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use axum::body::Body;
 
 use crate::support::program::copy_executable;
 use crate::support::proxy::KEY;
 use crate::support::scripted::{Call, ScriptedService, clip_of, response};
-use crate::support::{Output, Project, cli_snapshot, wait_until};
+use crate::support::{Output, Project, cli_snapshot};
 
 const THREE: &str = "version: 1
 name: three
@@ -31,8 +31,6 @@ struct Tasks {
     done: AtomicUsize,
     /// Whether the last byte of a video arrives.
     is_whole: AtomicBool,
-    /// A task whose video arrives whole in any case.
-    whole_task: OnceLock<String>,
 }
 
 impl Tasks {
@@ -48,9 +46,7 @@ impl Tasks {
 
     fn respond(self: &Arc<Self>, call: &Call<'_>) -> Option<axum::response::Response> {
         if let Some(name) = call.path.strip_prefix("/files/") {
-            let is_whole = self.is_whole.load(Ordering::Relaxed)
-                || self.whole_task.get().is_some_and(|task| name.strip_suffix(".mp4") == Some(task));
-            return (!is_whole).then(|| self.slow_video(name));
+            return (!self.is_whole.load(Ordering::Relaxed)).then(|| self.slow_video(name));
         }
         let task = call.path.strip_prefix("/v1/videos/")?;
         let is_done =
@@ -108,14 +104,11 @@ fn interrupted_fetch_reports_what_it_fetched_and_what_is_left() {
             "INT",
             &["ledger", "fetch", "--all", "--in", "three.yaml", "--timeout", "600"][..],
         ),
-        ("fetch_interrupted_json", "INT", &["ledger", "fetch", "--all", "--format", "json"]),
-        ("fetch_terminated", "TERM", &["ledger", "fetch", "--all"]),
         (
             "fetch_terminated_json",
             "TERM",
             &["ledger", "fetch", "--all", "--in", "three.yaml", "--format", "json"],
         ),
-        ("fetch_terminated_ndjson", "TERM", &["ledger", "fetch", "--all", "--format", "ndjson"]),
     ] {
         let (project, service, tasks) = with_three_tasks(1);
         let mut fetch = project.command(arguments);
@@ -133,45 +126,6 @@ fn interrupted_fetch_reports_what_it_fetched_and_what_is_left() {
     }
 }
 
-/// Tasks that are named are named again, without those that are done.
-#[test]
-fn interrupted_fetch_of_named_tasks_names_the_rest() {
-    let (project, _service, tasks) = with_three_tasks(1);
-    let ids = [1, 2, 3].map(crate::support::scripted::task_id);
-    let mut fetch = project.command(&["ledger", "fetch", &ids[2], &ids[0], &ids[1]]);
-    let output =
-        project.runner_signalled(&mut fetch, &mut [("INT", &mut || tasks.polled_count() == 2)]).expect(130);
-    let message = format!("`runner ledger fetch {} {}` continues", ids[0], ids[1]);
-    assert!(output.err.contains(&message), "{}", output.transcript());
-    // Which shot has which task depends on the order in which the submissions arrived.
-    let redact_shot = |text: String, shot: &str| {
-        text.replace(&format!("{shot}: task"), "SHOT: task").replace(&format!("/{shot}-"), "/SHOT-")
-    };
-    let out = ["one", "two", "three"].into_iter().fold(output.out, redact_shot);
-    cli_snapshot!("fetch_named_interrupted", Output { out, ..output });
-}
-
-#[test]
-fn interrupted_fetch_finishes_a_download_that_has_begun() {
-    let (project, service, tasks) = with_three_tasks(3);
-    tasks.is_whole.store(false, Ordering::Relaxed);
-    let mut fetch = project.command(&["ledger", "fetch", "--all"]);
-    let is_downloading = || tasks.polled_count() == 1 && downloads(&service) == 1;
-    let shared = Arc::clone(&tasks);
-    let output = std::thread::scope(|scope| {
-        scope.spawn(|| {
-            // Until then the log is that of the run that was interrupted before.
-            wait_until("the fetch downloads", is_downloading);
-            wait_until("the interrupt is noticed", || project.logged("interrupted: ") == 1);
-            shared.is_whole.store(true, Ordering::Relaxed);
-        });
-        project.runner_signalled(&mut fetch, &mut [("INT", &mut { is_downloading })])
-    });
-    cli_snapshot!("fetch_interrupted_during_download", output.expect(130));
-    project.runner(&["ledger", "fetch", "--all"]).expect(0);
-    assert_eq!((downloads(&service), service.posts()), (3, 3), "none is downloaded twice");
-}
-
 #[test]
 fn second_interrupt_ends_a_fetch_at_once() {
     let (project, service, tasks) = with_three_tasks(3);
@@ -185,28 +139,6 @@ fn second_interrupt_ends_a_fetch_at_once() {
     cli_snapshot!("fetch_second_interrupt", output);
     tasks.is_whole.store(true, Ordering::Relaxed);
     project.runner(&["ledger", "fetch", "--all"]).expect(0);
-    assert_eq!(service.posts(), 3);
-}
-
-/// The command at the second signal names what is left, so that it can be pasted.
-#[test]
-fn second_interrupt_of_named_tasks_names_the_rest() {
-    let (project, service, tasks) = with_three_tasks(3);
-    tasks.is_whole.store(false, Ordering::Relaxed);
-    let ids = [1, 2, 3].map(crate::support::scripted::task_id);
-    tasks.whole_task.set(ids[0].clone()).expect("once");
-    let mut fetch = project.command(&["ledger", "fetch", &ids[0], &ids[1], &ids[2]]);
-    let mut is_downloading = || downloads(&service) == 2;
-    let mut is_noticed = || project.logged("interrupted: ") == 1;
-    let signals: &mut [(&str, &mut dyn FnMut() -> bool)] =
-        &mut [("INT", &mut is_downloading), ("INT", &mut is_noticed)];
-    let output = project.runner_signalled(&mut fetch, signals).expect(130);
-    let command =
-        output.err.split('`').find(|words| words.starts_with("runner ledger fetch")).expect("a command");
-    assert_eq!(command, format!("runner ledger fetch {} {}", ids[1], ids[2]), "{}", output.transcript());
-    tasks.is_whole.store(true, Ordering::Relaxed);
-    let words: Vec<&str> = command.split(' ').skip(1).collect();
-    project.runner(&words).expect(0);
     assert_eq!(service.posts(), 3);
 }
 
@@ -245,25 +177,23 @@ esac
 
 #[test]
 fn interrupted_encoding_ends_ffmpeg_and_leaves_nothing() {
-    for signal in ["INT", "TERM"] {
-        let project = Project::new("pier.yaml", FILM);
-        project.runner(&["run", "pier.yaml"]).expect(0);
-        let tools = project.file("tools");
-        fs_err::create_dir(&tools).expect("a writable folder");
-        fs_err::write(tools.join("endless"), ENDLESS).expect("a writable folder");
-        copy_executable(&tools.join("endless"), &tools.join("ffmpeg"));
-        let mut export = project.command(&["export", "pier.yaml", "--video", "prores"]);
-        export.env("PATH", &tools);
-        let pid = tools.join("pid");
-        let mut is_encoding = || fs_err::read_to_string(&pid).is_ok_and(|text| text.ends_with('\n'));
-        let output = project.runner_signalled(&mut export, &mut [(signal, &mut is_encoding)]);
-        cli_snapshot!("export_video_interrupted", output.expect(130));
-        assert_eq!(temporary(&project.file("out/pier")), Vec::<PathBuf>::new());
-        assert!(!project.file("out/pier/pier.mov").exists());
-        let id = fs_err::read_to_string(&pid).expect("its id");
-        let alive = std::process::Command::new("kill").args(["-0", id.trim()]).output().expect("a unix");
-        assert!(!alive.status.success(), "ffmpeg has ended");
-    }
+    let project = Project::new("pier.yaml", FILM);
+    project.runner(&["run", "pier.yaml"]).expect(0);
+    let tools = project.file("tools");
+    fs_err::create_dir(&tools).expect("a writable folder");
+    fs_err::write(tools.join("endless"), ENDLESS).expect("a writable folder");
+    copy_executable(&tools.join("endless"), &tools.join("ffmpeg"));
+    let mut export = project.command(&["export", "pier.yaml", "--video", "prores"]);
+    export.env("PATH", &tools);
+    let pid = tools.join("pid");
+    let mut is_encoding = || fs_err::read_to_string(&pid).is_ok_and(|text| text.ends_with('\n'));
+    let output = project.runner_signalled(&mut export, &mut [("TERM", &mut is_encoding)]);
+    cli_snapshot!("export_video_interrupted", output.expect(130));
+    assert_eq!(temporary(&project.file("out/pier")), Vec::<PathBuf>::new());
+    assert!(!project.file("out/pier/pier.mov").exists());
+    let id = fs_err::read_to_string(&pid).expect("its id");
+    let alive = std::process::Command::new("kill").args(["-0", id.trim()]).output().expect("a unix");
+    assert!(!alive.status.success(), "ffmpeg has ended");
 }
 
 /// A sweep of this many clips of ten seconds.

@@ -2,8 +2,7 @@
 
 use crate::support::program::Output;
 use crate::support::project_state::shots;
-use crate::support::proxy::{KEY, OTHER_KEY, RecordingProxy, ResponseFault};
-use crate::support::scripted::{ScriptedService, response, task_id};
+use crate::support::proxy::{KEY, OTHER_KEY, RecordingProxy};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
@@ -17,8 +16,7 @@ fn printed_command(output: &Output) -> Vec<String> {
 
 #[test]
 fn removed_videos_of_forgotten_tasks_are_not_paid_for_again_unasked() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     project.runner(&["run", "two.yaml"]).expect(0);
     fs_err::remove_dir_all(project.file("out")).expect("the videos can be removed");
@@ -59,8 +57,7 @@ fn removed_videos_of_forgotten_tasks_are_not_paid_for_again_unasked() {
 
 #[test]
 fn unknown_task_is_missing_after_a_while_and_adopted_when_it_answers() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let text = TWO.replace("a quiet sea", "a quiet sea, retry: {attempts: 3, on: [expired]}");
     let project = Project::new("two.yaml", &text).against(&proxy.url, KEY);
     proxy.forget_tasks(404);
@@ -74,8 +71,7 @@ fn unknown_task_is_missing_after_a_while_and_adopted_when_it_answers() {
 
 #[test]
 fn task_of_another_account_is_reported_and_adopted_by_its_own() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     let killed = project.runner_killed_at("after submitted", &["run", "two.yaml", "--jobs", "1"]);
     assert_eq!(killed.code, None, "{}", killed.transcript());
@@ -101,8 +97,7 @@ fn task_of_another_account_is_reported_and_adopted_by_its_own() {
 /// another account's.
 #[test]
 fn key_that_the_service_shows_a_task_to_is_one_of_the_same_account() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     let in_flight = |shot: &str| {
         let killed = project.runner_killed_at("before polled", &["run", "two.yaml", "--only", shot]);
@@ -121,34 +116,4 @@ fn key_that_the_service_shows_a_task_to_is_one_of_the_same_account() {
     proxy.forget_tasks(0);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
-}
-
-/// That the service refuses one task of another account says nothing about the next.
-#[test]
-fn fetch_goes_on_after_a_task_of_another_account() {
-    for status in [401, 403, 404] {
-        let path = format!("/v1/videos/{}", task_id(1));
-        let service = ScriptedService::start(move |call| {
-            let body = r#"{"error":{"message":"not your task","type":"invalid_request_error"}}"#;
-            (call.path == path).then(|| response(status, &[], body))
-        });
-        let mut project = Project::new("two.yaml", TWO);
-        for (shot, key) in [("one", KEY), ("two", OTHER_KEY)] {
-            project = project.against(&service.url, key);
-            let killed = project.runner_killed_at("before polled", &["run", "two.yaml", "--only", shot]);
-            assert_eq!(killed.code, None, "{}", killed.transcript());
-        }
-        let fetched = project.runner(&["ledger", "fetch", "--all", "--in", "two.yaml"]).expect(3);
-        cli_snapshot!("fetch_task_of_another_account", fetched);
-        assert_eq!((service.posts(), shots(&project, "two").len()), (2, 1));
-    }
-    // A key that is refused for its own tasks is of no use.
-    let service = ScriptedService::start(|call| {
-        let body = r#"{"error":{"message":"no such key","type":"authentication_error"}}"#;
-        (call.path != "/v1/videos").then(|| response(401, &[], body))
-    });
-    let project = Project::new("two.yaml", TWO).against(&service.url, KEY);
-    let killed = project.runner_killed_at("before polled", &["run", "two.yaml", "--only", "one"]);
-    assert_eq!(killed.code, None, "{}", killed.transcript());
-    project.runner(&["ledger", "fetch", "--all"]).expect(5);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::{Project, cli_snapshot};
 
 const CHAIN: &str = "version: 1
@@ -24,8 +24,7 @@ prices:
 
 #[test]
 fn costs_are_reported_and_changes_explained() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
     fs_err::write(project.file("prices.yaml"), PRICES).expect("the folder can be written");
 

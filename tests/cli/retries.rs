@@ -1,17 +1,7 @@
 //! `retry` in a workflow: each attempt is a recorded task within the caps and the estimate.
 
-#[cfg(unix)]
-use std::process::Stdio;
-
-use service::FaultProfile;
-
-#[cfg(unix)]
-use crate::support::Output;
 use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
-
-/// With this seed the first video is withheld and the second is not.
-const SEED: u64 = 2;
 
 const STORM: &str = "version: 1
 name: storm
@@ -20,16 +10,9 @@ shots:
   - {id: storm, prompt: a storm, retry: 3}
 ";
 
-/// Moderation withholds a part of what it sees; which part, the seed decides.
-fn proxy(folder: &tempfile::TempDir, seed: u64, chance: f64) -> RecordingProxy {
-    let profile = format!(
-        r#"{{"seed": {seed}, "faults": [{{"fault": {{"kind": "moderation", "of": "output"}}, "chance": {chance}}}]}}"#
-    );
-    RecordingProxy::with_faults(
-        folder.path().join("service"),
-        FaultProfile::from_json(&profile).expect("a profile"),
-    )
-}
+/// Moderation withholds a part of what it sees: with this seed the first video, and not the second.
+const HALF_IS_WITHHELD: &str =
+    r#"{"seed": 2, "faults": [{"fault": {"kind": "moderation", "of": "output"}, "chance": 0.5}]}"#;
 
 /// The attempts on record: how each ended, and whether its key is that of the first.
 fn attempts(project: &Project) -> Vec<(String, bool)> {
@@ -45,8 +28,7 @@ fn attempts(project: &Project) -> Vec<(String, bool)> {
 
 #[test]
 fn retry_records_a_second_attempt() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = proxy(&folder, SEED, 0.5);
+    let proxy = RecordingProxy::with_faults(HALF_IS_WITHHELD);
     let project = Project::new("storm.yaml", STORM).against(&proxy.url, KEY);
     let plan = project.runner(&["plan", "storm.yaml"]).expect(0);
     cli_snapshot!("plan_retries", plan);
@@ -56,17 +38,6 @@ fn retry_records_a_second_attempt() {
     cli_snapshot!("run_retried", output);
     let next_run = project.runner(&["run", "storm.yaml"]).expect(0);
     assert_eq!(proxy.posts().len(), 2, "{}", next_run.transcript());
-}
-
-#[test]
-fn retry_respects_caps() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = proxy(&folder, 0, 1.0);
-    let project = Project::new("storm.yaml", STORM).against(&proxy.url, KEY);
-    let capped = project.runner(&["run", "storm.yaml", "--max-tasks", "2"]).expect(4);
-    assert_eq!(proxy.posts().len(), 2, "{}", capped.transcript());
-    assert_eq!(attempts(&project), [("failed".to_owned(), true), ("failed".to_owned(), true)]);
-    cli_snapshot!("run_retry_capped", capped);
 }
 
 /// A run of one shot that has three attempts, at a service whose renderer fails, allowed one submission a minute: it waits for its second
@@ -121,16 +92,6 @@ fn status_between_attempts_is_waiting_for_retry() {
         (&"waiting-for-retry".into(), &2.into(), &3.into()),
         "{status}"
     );
-    // The run is gone: what failed is what `--failed` submits again, and nothing else is outstanding.
-    let plan = project.runner(&["plan", "st.yaml", "--failed"]).expect(0);
-    inline_snapshot!(plan.notes(), @"
-    model  res  sound  each  tasks  seconds
-    modelb-video-480p  480p  yes  1 s  1 to 3  1 to 3
-
-    to submit: 1 to 3 tasks, 1 to 3 seconds of video
-    retries: up to 2 of them, if attempts fail
-    cost: unknown, there are no prices (docs/prices.md)
-    ");
 }
 
 #[cfg(unix)]
@@ -149,37 +110,4 @@ fn interrupt_between_attempts_reports_the_submission_and_its_failure() {
     assert!(shot["task"].is_string(), "{summary}");
     let status = project.runner(&["status", "st.yaml"]);
     cli_snapshot!("status_interrupted_between_attempts", status);
-
-    // Seven seconds between two attempts: enough to be interrupted in, and not too long to wait for after the first run.
-    let mut command = project.command(&["run", "st.yaml", "--max-submits-per-minute", "9"]);
-    let attempts_before = attempts(&project).len();
-    let mut has_failed_again = || {
-        let states = attempts(&project);
-        states.len() > attempts_before && states.iter().all(|(state, _)| state == "failed")
-    };
-    let output = project.runner_signalled(&mut command, &mut [("TERM", &mut has_failed_again)]).expect(130);
-    cli_snapshot!("run_interrupted_between_attempts", output);
-}
-
-#[cfg(unix)]
-#[test]
-fn status_watch_interrupted_exits_like_status() {
-    let (_served, project) = waiting_for_retry();
-    let mut run = project.start(ONE_A_MINUTE);
-    crate::support::wait_until("the first attempt fails", || has_failed(&project));
-    let once = project.runner(&["status", "st.yaml"]);
-    let watch_file = project.file("watched");
-    let mut command = project.command(&["status", "st.yaml", "--watch"]);
-    command.stdout(fs_err::File::create(&watch_file).expect("the folder can be written").into_file());
-    let watch = command.stderr(Stdio::piped()).spawn().expect("the program can be started");
-    let mut has_printed = || fs_err::read_to_string(&watch_file).is_ok_and(|text| !text.is_empty());
-    crate::support::wait_until("the first status", &mut has_printed);
-    let kill_status = std::process::Command::new("kill").args(["-INT", &watch.id().to_string()]).status();
-    assert!(kill_status.is_ok_and(|status| status.success()), "kill is part of every unix");
-    let output = Output::from_process(&watch.wait_with_output().expect("it ends"));
-    drop(run.kill());
-    drop(run.wait());
-    assert_eq!(output.code, once.code, "{}", once.transcript());
-    let out = fs_err::read_to_string(&watch_file).expect("what it printed");
-    cli_snapshot!("status_watch_interrupted", Output { out, ..output });
 }

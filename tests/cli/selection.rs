@@ -1,8 +1,6 @@
 //! Partial runs: selection flags, `--failed`, `--fail-fast`.
 
-use service::FaultProfile;
-
-use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::{Project, cli_snapshot};
 
 /// Two chains and a film; moderation withholds `bad` if the profile says so.
@@ -22,8 +20,7 @@ const STORM: &str = r#"{"faults": [{"fault": {"kind": "moderation", "of": "outpu
 
 #[test]
 fn partial_run_requires_dependencies() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("parts.yaml", SHOTS).against(&proxy.url, KEY);
 
     // Rejected before anything is paid, by `plan` as well, with the missing shots and the flag to add.
@@ -60,9 +57,7 @@ fn partial_run_requires_dependencies() {
 
 #[test]
 fn failed_reruns_failed_shots_and_their_dependents() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let faults = FaultProfile::from_json(STORM).expect("a profile");
-    let proxy = RecordingProxy::with_faults(folder.path().join("service"), faults);
+    let proxy = RecordingProxy::with_faults(STORM);
     let project = Project::new("parts.yaml", SHOTS).against(&proxy.url, KEY);
     let none = project.runner(&["run", "parts.yaml", "--failed"]).expect(0);
     cli_snapshot!("run_failed_without_a_run", none);
@@ -95,11 +90,7 @@ fn failed_reruns_failed_shots_and_their_dependents() {
 
 #[test]
 fn fail_fast_stops_submitting() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let faults = FaultProfile::from_json(
-        r#"{"faults": [{"fault": {"kind": "moderation", "of": "prompt"}, "prompt": "a storm"}]}"#,
-    );
-    let proxy = RecordingProxy::with_faults(folder.path().join("service"), faults.expect("a profile"));
+    let proxy = RecordingProxy::with_faults(&STORM.replace("output", "prompt"));
     // The longest chain is submitted first, then file order.
     let text =
         SHOTS.replace("{id: z, prompt: a dune}", "{id: y, prompt: a dune}\n  - {id: z, prompt: a plain}");

@@ -6,15 +6,15 @@ use serde_json::Value;
 
 use crate::support::program::Output;
 use crate::support::project_state::{remove_ledger, shots};
-use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
     - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea, continues: one }\n";
 
 /// The workflow at a service, and the service.
-fn rendered_project(folder: &Path) -> (RecordingProxy, Project) {
-    let proxy = RecordingProxy::start(folder.join("service"), |_| ResponseFault::None);
+fn rendered_project() -> (RecordingProxy, Project) {
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     project.runner(&["run", "two.yaml"]).expect(0);
     (proxy, project)
@@ -53,8 +53,7 @@ fn tasks(output: &Output) -> Vec<String> {
 
 #[test]
 fn sidecar_says_what_its_video_is_and_no_secret() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let (proxy, project) = rendered_project(folder.path());
+    let (proxy, project) = rendered_project();
     let sidecars = sidecars(&project.file(".runner/artifacts"));
     let schema: Value =
         serde_json::from_str(&project.runner(&["schema", "sidecar"]).expect(0).out).expect("JSON");
@@ -75,8 +74,7 @@ fn sidecar_says_what_its_video_is_and_no_secret() {
 
 #[test]
 fn ledger_is_rebuilt_from_sidecars_without_a_submission() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let (proxy, project) = rendered_project(folder.path());
+    let (proxy, project) = rendered_project();
     let videos = shots(&project, "two");
     remove_ledger(&project);
     // The readable names are gone too: the sidecars alone stop the run.
@@ -97,22 +95,8 @@ fn ledger_is_rebuilt_from_sidecars_without_a_submission() {
 }
 
 #[test]
-fn rerun_is_adopted_as_the_video_that_counts() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let (proxy, project) = rendered_project(folder.path());
-    project.runner(&["run", "two.yaml", "--rerun", "two", "--only", "two"]).expect(0);
-    remove_ledger(&project);
-    project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
-    let run = project.runner(&["run", "two.yaml", "--format", "json"]).expect(0);
-    assert_eq!(proxy.posts().len(), 3, "{}", run.transcript());
-    let accepted = proxy.accepted();
-    assert_eq!(tasks(&run), [&*accepted[0], &accepted[2]], "the rerun counts: {}", run.transcript());
-}
-
-#[test]
 fn output_folder_with_manifest_is_adopted_on_another_machine() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let (proxy, project) = rendered_project(folder.path());
+    let (proxy, project) = rendered_project();
     project.runner(&["view", "two.yaml", "--no-open"]).expect(0);
     let other = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     fs_err::rename(project.file("out/two"), other.file("received")).expect("a folder");
@@ -131,75 +115,11 @@ fn output_folder_with_manifest_is_adopted_on_another_machine() {
     assert_runs_without_submissions(&other, &proxy);
 }
 
-#[test]
-fn hostile_descriptions_are_reported_and_skipped() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let (proxy, project) = rendered_project(folder.path());
-    project.runner(&["view", "two.yaml", "--no-open"]).expect(0);
-    let other = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
-    fs_err::create_dir_all(other.file("received")).expect("a folder");
-    cli_snapshot!(
-        "adopt_from_empty_folder",
-        other.runner(&["ledger", "adopt", "two.yaml", "--from-folder", "received"]).expect(2)
-    );
-    // A manifest with a changed video, a path out of the folder and a key of another form.
-    let text = fs_err::read_to_string(project.file("out/two/manifest.json")).expect("a manifest");
-    let mut manifest: Value = serde_json::from_str(&text).expect("JSON");
-    let name = manifest["clips"][0]["file"].as_str().expect("a file").to_owned();
-    let mut clip = manifest["clips"][0].clone();
-    fs_err::write(other.file("received").join(&name), "another video").expect("writable");
-    for (id, pointer, value) in [
-        ("outside", "/file", "../../secret.mp4"),
-        ("short", "/description/key", "0123"),
-        ("digits", "/description/sha256", "../x"),
-    ] {
-        clip["id"] = id.into();
-        *clip.pointer_mut(pointer).expect("a member") = value.into();
-        manifest["clips"].as_array_mut().expect("clips").push(clip.clone());
-        clip = manifest["clips"][0].clone();
-    }
-    fs_err::write(other.file("received/manifest.json"), manifest.to_string()).expect("writable");
-    // Sidecars: oversized, of another version, with a path, under a name of another one, and of other work.
-    let (path, sidecar) = sidecars(&project.file(".runner/artifacts")).remove(0);
-    let name = path.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
-    let write = |first: char, change: &dyn Fn(&mut Value)| {
-        let mut changed = sidecar.clone();
-        change(&mut changed);
-        let name = format!("{first}{}", &name[1..]);
-        fs_err::write(other.file("received").join(name), changed.to_string()).expect("writable");
-    };
-    let first = name.chars().next().expect("a digit");
-    let mut digits = "0123456789abcdef".chars().filter(|digit| *digit != first);
-    let mut next = || digits.next().expect("a digit");
-    write(next(), &|changed| changed["prompt"] = "x".repeat(2 << 20).into());
-    write(next(), &|changed| changed["version"] = 9.into());
-    write(next(), &|changed| changed["sha256"] = "../../../etc/passwd".into());
-    write(next(), &|_| {});
-    let mut unrelated = sidecar.clone();
-    unrelated["key"] = "0".repeat(64).into();
-    let file_name = format!("{}.{}.json", &name[..64], "0".repeat(64));
-    fs_err::write(other.file("received").join(file_name), unrelated.to_string()).expect("writable");
-    // The names begin with digits of the content, which differ.
-    let by_reason = |output: Output| {
-        let mut lines: Vec<&str> = output.out.lines().collect();
-        lines.sort_by_key(|line| line.rsplit_once(": ").map(|(_, reason)| reason));
-        Output { out: lines.iter().flat_map(|line| [*line, "\n"]).collect(), ..output }
-    };
-    let adopt = ["ledger", "adopt", "two.yaml", "--from-folder", "received"];
-    cli_snapshot!("adopt_hostile", by_reason(other.runner(&adopt).expect(3)));
-    cli_snapshot!("plan_after_hostile", other.runner(&["plan", "two.yaml"]).expect(0));
-    fs_err::write(other.file("received/manifest.json"), "{}").expect("writable");
-    let dry_run = [&adopt[..], &["--dry-run"]].concat();
-    cli_snapshot!("adopt_malformed_manifest", by_reason(other.runner(&dry_run).expect(3)));
-    assert_eq!(proxy.posts().len(), 2);
-}
-
 /// The process dies before and after a sidecar is written: its video is not paid for again, and is adopted without a ledger.
 #[test]
 fn crash_around_a_sidecar_loses_nothing() {
     for (boundary, sidecars_left) in [("before sidecar", 0), ("after sidecar", 1)] {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+        let proxy = RecordingProxy::faithful();
         let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
         let killed = project.runner_killed_at(boundary, &["run", "two.yaml"]);
         assert_eq!(killed.code, None, "{boundary}: {}", killed.transcript());
@@ -207,6 +127,30 @@ fn crash_around_a_sidecar_loses_nothing() {
         project.runner(&["run", "two.yaml"]).expect(0);
         assert_eq!(sidecars(&project.file(".runner/artifacts")).len(), 2, "{boundary}");
         remove_ledger(&project);
+        project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
+        assert_runs_without_submissions(&project, &proxy);
+    }
+}
+
+#[test]
+fn removed_sidecars_and_stored_videos_are_written_again() {
+    let (proxy, project) = rendered_project();
+    for end in ["json", "mp4"] {
+        let stored = || {
+            let entries = fs_err::read_dir(project.file(".runner/artifacts")).expect("a folder");
+            let paths = entries.filter_map(Result::ok).map(|entry| entry.path());
+            paths
+                .filter(|path| path.extension().is_some_and(|extension| extension == end))
+                .collect::<Vec<_>>()
+        };
+        for path in stored() {
+            fs_err::remove_file(path).expect("removable");
+        }
+        project.runner(&["run", "two.yaml"]).expect(0);
+        assert_eq!(stored().len(), 2, "{end}");
+        remove_ledger(&project);
+        fs_err::remove_dir_all(project.file("out")).expect("removable");
+        project.runner(&["run", "two.yaml"]).expect(3);
         project.runner(&["ledger", "adopt", "two.yaml"]).expect(0);
         assert_runs_without_submissions(&project, &proxy);
     }

@@ -1,7 +1,5 @@
 //! SIGINT and SIGTERM: the first ends a run gracefully, the second at once; the next run adopts the tasks in flight.
 
-use service::FaultProfile;
-
 use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::{Project, cli_snapshot};
@@ -15,15 +13,9 @@ shots:
   - {id: three, prompt: a plain}
 ";
 
-fn proxy(folder: &tempfile::TempDir, faults: &str) -> RecordingProxy {
-    let profile = FaultProfile::from_json(&format!(r#"{{"faults": [{faults}]}}"#)).expect("a profile");
-    RecordingProxy::with_faults(folder.path().join("service"), profile)
-}
-
 #[test]
 fn sigterm_detaches_tasks_like_an_interrupt() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = proxy(&folder, "");
+    let proxy = RecordingProxy::faithful();
     proxy.hold_tasks(true);
     let project = Project::new("three.yaml", THREE).against(&proxy.url, KEY);
     let mut command = project.command(&["run", "three.yaml", "--jobs", "2"]);
@@ -41,8 +33,7 @@ fn sigterm_detaches_tasks_like_an_interrupt() {
 
 #[test]
 fn second_interrupt_exits_at_once_and_reports_tasks_in_flight() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = proxy(&folder, "");
+    let proxy = RecordingProxy::faithful();
     proxy.hold_files(true);
     let project = Project::new("three.yaml", THREE).against(&proxy.url, KEY);
     let mut command = project.command(&["run", "three.yaml", "--shutdown-grace", "600"]);
@@ -61,8 +52,7 @@ fn second_interrupt_exits_at_once_and_reports_tasks_in_flight() {
 
 #[test]
 fn second_interrupt_during_submission_leaves_it_indeterminate() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = proxy(&folder, r#"{"fault": {"kind": "never_respond"}}"#);
+    let proxy = RecordingProxy::with_faults(r#"{"faults": [{"fault": {"kind": "never_respond"}}]}"#);
     let text = THREE.replace("  - {id: two, prompt: a dune}\n  - {id: three, prompt: a plain}\n", "");
     let project = Project::new("three.yaml", &text).against(&proxy.url, KEY);
     let mut command = project.command(&["run", "three.yaml"]);

@@ -1,7 +1,5 @@
 //! What a terminal of 40, 80 and 200 columns shows while shots are rendered, and after the end.
 
-use service::FaultProfile;
-
 use crate::support::Project;
 use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::pseudo_terminal::{Screen, Terminal};
@@ -43,9 +41,7 @@ fn is_within(screen: &Screen, columns: u16) -> bool {
 }
 
 fn run_on_terminal(columns: u16) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let profile = FaultProfile::from_json(FAULTS).expect("a profile");
-    let proxy = RecordingProxy::with_faults(folder.path().join("service"), profile);
+    let proxy = RecordingProxy::with_faults(FAULTS);
     let project = Project::new("lighthouse.yaml", LIGHTHOUSE).against(&proxy.url, KEY);
     let command = project.command(&["run", "lighthouse.yaml", "--jobs", "1", "--notify"]);
     let terminal = Terminal::start(command, columns);

@@ -1,7 +1,7 @@
 //! Tasks of killed runs whose shots were rendered again, edited or removed: continued, listed and fetched, never paid for again.
 
 use crate::support::project_state::shots;
-use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
+use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
@@ -22,8 +22,7 @@ fn kill_with_both_in_flight(project: &Project, flags: &[&str]) {
 
 #[test]
 fn rerun_after_killed_rerun_continues_it() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = against(&proxy);
     let rerun = ["run", "two.yaml", "--rerun"];
     project.runner(&["run", "two.yaml"]).expect(0);
@@ -42,34 +41,9 @@ fn rerun_after_killed_rerun_continues_it() {
     assert_eq!(proxy.posts().len(), 6);
 }
 
-/// Another file has the same name: a run of it says nothing about the shots of this one.
-#[test]
-fn run_of_another_file_of_the_same_name_ends_no_rerun() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
-    let project = against(&proxy);
-    project.runner(&["run", "two.yaml"]).expect(0);
-    let rerun = ["run", "two.yaml", "--rerun"];
-    let only = [&rerun[..], &["--only", "one"]].concat();
-    let killed = project.runner_killed_at("after downloaded", &only);
-    assert_eq!((killed.code, proxy.posts().len()), (None, 3), "{}", killed.transcript());
-    let other_text = TWO.replace("quiet", "green").replace("loud", "gray");
-    fs_err::write(project.file("other.yaml"), other_text).expect("a writable folder");
-    project.runner(&["run", "other.yaml"]).expect(0);
-    assert_eq!(proxy.posts().len(), 5);
-    // The shot that is done is not rendered again, and the other one is.
-    project.runner(&rerun).expect(0);
-    assert_eq!(proxy.posts().len(), 6);
-    // Under another name of the file, it has ended as well.
-    fs_err::rename(project.file("two.yaml"), project.file("renamed.yaml")).expect("a writable folder");
-    project.runner(&["run", "renamed.yaml", "--rerun"]).expect(0);
-    assert_eq!(proxy.posts().len(), 8);
-}
-
 #[test]
 fn tasks_of_edited_and_removed_shots_are_listed_and_fetched() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = against(&proxy);
     kill_with_both_in_flight(&project, &[]);
     assert_eq!(proxy.posts().len(), 2);
@@ -104,8 +78,7 @@ fn tasks_of_edited_and_removed_shots_are_listed_and_fetched() {
 /// `status` shows the shots of the latest run as other commands have left them since.
 #[test]
 fn status_shows_what_was_fetched_after_the_run() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = against(&proxy);
     let killed = project.runner_killed_at("before polled", &["run", "two.yaml", "--only", "one"]);
     assert_eq!(killed.code, None, "{}", killed.transcript());
@@ -131,8 +104,7 @@ fn fetch_of_a_file_says_how_to_fetch_all_of_its_tasks() {
 
 #[test]
 fn fetch_reports_a_task_that_the_service_does_not_know_and_keeps_it() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = against(&proxy);
     let killed = project.runner_killed_at("before polled", &["run", "two.yaml", "--jobs", "1"]);
     assert_eq!((killed.code, proxy.posts().len()), (None, 1), "{}", killed.transcript());
@@ -151,62 +123,25 @@ const VARIANTS: &str = "version: 1\nname: two\nparams: { sea: quiet }\n\
 /// Each run of the same file with other arguments has tasks of its own.
 #[test]
 fn tasks_of_runs_with_other_arguments_are_listed_with_their_command() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::new("two.yaml", VARIANTS).against(&proxy.url, KEY);
-    fs_err::write(project.file("loud.yaml"), "sea: loud\n").expect("a writable folder");
-    let variants: [&[&str]; 4] =
-        [&["--salt", "a b"], &["-p", "sea=green"], &["--param-file", "loud.yaml"], &["-a", "sea=red,blue"]];
+    let variants: [&[&str]; 2] = [&["--salt", "a b"], &["-a", "sea=red,blue"]];
     for arguments in variants {
         let arguments = [&["run", "two.yaml", "--jobs", "1"], arguments].concat();
         let killed = project.runner_killed_at("before polled", &arguments);
         assert_eq!(killed.code, None, "{}", killed.transcript());
     }
-    assert_eq!(proxy.posts().len(), 4);
+    assert_eq!(proxy.posts().len(), 2);
     let status = project.runner(&["status", "two.yaml"]).expect(3).action_needed();
     cli_snapshot!("status_tasks_of_other_arguments", status);
     // A run of the file itself neither adopts nor disowns them.
     let output = project.runner(&["run", "two.yaml"]).expect(0);
     cli_snapshot!("run_beside_other_arguments", output.sorted());
-    assert_eq!(proxy.posts().len(), 5);
+    assert_eq!(proxy.posts().len(), 3);
     // The printed commands adopt them; the one with an axis submits its other value too.
     for arguments in variants {
         project.runner(&[&["run", "two.yaml"], arguments].concat()).expect(0);
     }
-    assert_eq!(proxy.posts().len(), 6);
+    assert_eq!(proxy.posts().len(), 4);
     project.runner(&["status", "two.yaml"]).expect(0);
-}
-
-#[test]
-fn tasks_of_an_edited_file_are_unclaimed_in_every_variant() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
-    let project = Project::new("two.yaml", VARIANTS).against(&proxy.url, KEY);
-    let killed =
-        project.runner_killed_at("before polled", &["run", "two.yaml", "--salt", "x", "-p", "sea=green"]);
-    assert_eq!((killed.code, proxy.posts().len()), (None, 1), "{}", killed.transcript());
-    let edited = VARIANTS.replace("}} sea", "}} ocean");
-    fs_err::write(project.file("two.yaml"), edited).expect("a writable folder");
-    let status = project.runner(&["status", "two.yaml"]).expect(3).action_needed();
-    cli_snapshot!("status_tasks_of_edited_variant", status);
-    let output = project.runner(&["run", "two.yaml"]).expect(0);
-    cli_snapshot!("run_edited_variant", output.sorted());
-}
-
-/// Its key is not known before the video that it continues is there: nobody can say that it is adopted.
-#[test]
-fn task_of_a_chained_shot_is_not_promised_while_its_video_before_is_missing() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
-    let text = TWO.replace("prompt: a loud sea", "prompt: a loud sea, continues: one");
-    let project = Project::new("two.yaml", &text).against(&proxy.url, KEY);
-    project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);
-    let killed = project.runner_killed_at("before polled", &["run", "two.yaml"]);
-    assert_eq!((killed.code, proxy.posts().len()), (None, 2), "{}", killed.transcript());
-    let status = project.runner(&["status", "two.yaml"]).expect(3).action_needed();
-    cli_snapshot!("status_task_of_chained_shot", status);
-    fs_err::write(project.file("two.yaml"), text.replace("a quiet sea", "a green sea"))
-        .expect("a writable folder");
-    let status = project.runner(&["status", "two.yaml"]).expect(3).action_needed();
-    cli_snapshot!("status_task_of_undecided_shot", status);
 }

@@ -139,17 +139,6 @@ fn view_of_a_folder_without_the_videos_says_what_to_do() {
     assert_eq!(viewed.err, "");
 }
 
-#[cfg(unix)]
-#[test]
-fn view_of_a_pipe_is_refused() {
-    let project = Project::new("harbor.yaml", WORKFLOW);
-    fs_err::create_dir(project.file("other")).expect("a folder");
-    let status = std::process::Command::new("mkfifo").arg(project.file("other/manifest.json")).status();
-    assert!(status.expect("mkfifo is there").success());
-    let refused = project.runner(&["view", "other", "--no-open"]).expect(2);
-    cli_snapshot!("view_of_a_pipe", refused);
-}
-
 #[test]
 fn many_clips_of_a_shot_have_proxies() {
     let sweep = |count: usize| {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::support::proxy::KEY;
-use crate::support::scripted::{Call, ScriptedService, response, task_id};
+use crate::support::scripted::{Call, ScriptedService, response};
 use crate::support::{Project, cli_snapshot};
 
 const ONE: &str = "version: 1\nname: one\ndefaults: { model: modelb-video-480p, seconds: 1 }\nshots:\n  - { id: sea, prompt: a quiet sea }\n";
@@ -57,20 +57,4 @@ fn warning_beside_a_finished_video_is_in_the_event_stream_and_the_summary() {
     let output = project.runner(&["run", "one.yaml", "--format", "json"]).expect(0);
     let summary: Value = serde_json::from_str(&output.out).expect("JSON");
     assert!(summary["shots"][0]["warning"].is_string(), "{}", output.transcript());
-}
-
-#[test]
-fn warning_of_a_fetched_task_is_shown() {
-    let service = service(WARNING);
-    let project = Project::new("one.yaml", ONE).against(&service.url, KEY);
-    let killed = project.runner_killed_at("before polled", &["run", "one.yaml"]);
-    assert_eq!(killed.code, None, "{}", killed.transcript());
-    cli_snapshot!("fetch_warning", project.runner(&["ledger", "fetch", &task_id(1)]).expect(0));
-}
-
-#[test]
-fn error_that_says_success_is_no_warning() {
-    let service = service(r#"{"code": 0, "message": "success"}"#);
-    let project = Project::new("one.yaml", ONE).against(&service.url, KEY);
-    cli_snapshot!("run_error_says_success", project.runner(&["run", "one.yaml"]).expect(0));
 }

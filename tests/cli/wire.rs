@@ -3,12 +3,11 @@
 use serde_json::Value;
 
 use crate::support::Project;
-use crate::support::proxy::{KEY, RecordedPost, RecordingProxy, ResponseFault};
+use crate::support::proxy::{KEY, RecordedPost, RecordingProxy};
 
 #[test]
 fn families_example_http_requests() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let proxy = RecordingProxy::start(folder.path().join("service"), |_| ResponseFault::None);
+    let proxy = RecordingProxy::faithful();
     let project = Project::from_example("families.yaml").against(&proxy.url, KEY);
     project.runner(&["run", "families.yaml", "--jobs", "1"]).expect(0);
     let mut transcripts: Vec<String> = proxy.posts().iter().map(record_text).collect();

@@ -1,6 +1,5 @@
 //! A recording proxy in front of a service: records every request, passes it on, and can inject faults into responses.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,6 +11,7 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::Response;
 use secrecy::SecretString;
 use service::{Config, Deps, FaultProfile, Service};
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
 use url::Url;
 
@@ -41,8 +41,6 @@ pub(crate) enum ResponseFault {
     ConnectionDropped,
     /// The request is refused with 429 and never passed on.
     TooManyRequests,
-    /// The request is refused with 400 in the service's own form, and never passed on.
-    Refused,
 }
 
 /// A running service with its counter. Dropping it stops both.
@@ -51,8 +49,9 @@ pub(crate) struct RecordingProxy {
     records: Arc<Mutex<Vec<RecordedPost>>>,
     accepted: Arc<Mutex<Vec<String>>>,
     switches: Arc<Switches>,
-    // Last, so that everything else is gone before it.
+    // Last, so that everything else is gone before them.
     _runtime: Runtime,
+    _data: TempDir,
 }
 
 /// What a test turns on and off while the service runs.
@@ -80,35 +79,38 @@ struct Passing {
 }
 
 impl RecordingProxy {
-    /// A service that renders plain colors, with its data in `data`. `fault` returns the fault of the response to the n-th POST, counted
-    /// from 1.
-    pub(crate) fn start(
-        data: PathBuf,
-        fault: impl Fn(usize) -> ResponseFault + Send + Sync + 'static,
-    ) -> Self {
-        Self::start_with(data, None, move |post, _| fault(post))
+    /// A service that renders plain colors. `fault` returns the fault of the response to the n-th POST, counted from 1.
+    pub(crate) fn start(fault: impl Fn(usize) -> ResponseFault + Send + Sync + 'static) -> Self {
+        Self::start_with(None, move |post, _| fault(post))
+    }
+
+    /// The same service without faults.
+    pub(crate) fn faithful() -> Self {
+        Self::start(|_| ResponseFault::None)
     }
 
     /// The same service, which loses the response to the first POST whose body contains `text`: which shot that is does not depend on the
     /// order in which requests arrive.
-    pub(crate) fn losing_first(data: PathBuf, text: &'static str) -> Self {
+    pub(crate) fn losing_first(text: &'static str) -> Self {
         let has_lost = AtomicBool::new(false);
-        Self::start_with(data, None, move |_, body| {
+        Self::start_with(None, move |_, body| {
             let is_lost = body.contains(text) && !has_lost.swap(true, Ordering::SeqCst);
             if is_lost { ResponseFault::ConnectionDropped } else { ResponseFault::None }
         })
     }
 
     /// The same service, which misbehaves as a profile says (docs/service.md), with a proxy that passes everything on.
-    pub(crate) fn with_faults(data: PathBuf, faults: FaultProfile) -> Self {
-        Self::start_with(data, Some(faults), |_, _| ResponseFault::None)
+    pub(crate) fn with_faults(profile: &str) -> Self {
+        let profile = FaultProfile::from_json(profile).expect("a profile");
+        Self::start_with(Some(profile), |_, _| ResponseFault::None)
     }
 
     fn start_with(
-        data: PathBuf,
         faults: Option<FaultProfile>,
         fault: impl Fn(usize, &str) -> ResponseFault + Send + Sync + 'static,
     ) -> Self {
+        let data = tempfile::tempdir().expect("a temporary folder");
+        let folder = data.path().join("service");
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -126,7 +128,7 @@ impl RecordingProxy {
             let config = Config {
                 public_url: Some(public),
                 faults,
-                ..Config::embedded(data, SecretString::from(KEY))
+                ..Config::embedded(folder, SecretString::from(KEY))
             };
             let service =
                 Service::start(config, Arc::new(Stub), Deps::system()).await.expect("the service starts");
@@ -148,7 +150,7 @@ impl RecordingProxy {
             });
             address
         });
-        Self { url: format!("http://{address}"), records, accepted, switches, _runtime: runtime }
+        Self { url: format!("http://{address}"), records, accepted, switches, _runtime: runtime, _data: data }
     }
 
     /// From now on every request about a task is answered with this status in the service's error form; 0 ends that.
@@ -215,9 +217,6 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
     if fault == ResponseFault::TooManyRequests {
         return too_many();
     }
-    if fault == ResponseFault::Refused {
-        return error_response(400, "the prompt is refused", "invalid_value");
-    }
     let parts_method = parts.method.clone();
     let is_other_account = parts
         .headers
@@ -276,7 +275,7 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
     }
     let body = match fault {
         ResponseFault::ConnectionDropped => broken(&bytes),
-        ResponseFault::None | ResponseFault::TooManyRequests | ResponseFault::Refused => Body::from(bytes),
+        ResponseFault::None | ResponseFault::TooManyRequests => Body::from(bytes),
     };
     response.body(body).expect("an answer")
 }
@@ -287,14 +286,10 @@ fn broken(bytes: &Bytes) -> Body {
     Body::from_stream(futures_util::stream::iter([Ok(half), Err(std::io::Error::other("the line is cut"))]))
 }
 
-fn not_found(status: u16) -> Response {
-    error_response(status, "no such video", "not_found")
-}
-
 /// In the service's own form.
-fn error_response(status: u16, message: &str, code: &str) -> Response {
+fn not_found(status: u16) -> Response {
     let error = serde_json::json!({
-        "error": { "message": message, "type": "invalid_request_error", "param": null, "code": code }
+        "error": { "message": "no such video", "type": "invalid_request_error", "param": null, "code": "not_found" }
     });
     json_response(status, &error)
 }

@@ -87,12 +87,6 @@ pub(crate) fn response(status: u16, headers: &[(&str, &str)], body: impl Into<Bo
     builder.body(body.into()).expect("a response")
 }
 
-/// A response with this body, whose connection breaks before its end.
-pub(crate) fn truncated_response(status: u16, body: &'static str) -> Response {
-    let parts = [Ok(body), Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset))];
-    response(status, &[], Body::from_stream(futures_util::stream::iter(parts)))
-}
-
 async fn respond(State(shared): State<Shared>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     // A client that is answered before its request is complete sees a broken connection.
