@@ -403,17 +403,6 @@ async fn download_dripping_is_cut_off_and_continues_at_the_other_address() {
 }
 
 #[tokio::test]
-async fn download_dripping_everywhere_ends_at_the_timeout() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::start(Files::DripEverywhere);
-    // Without a minimum rate: a try that is cut off for it shortly before the end would give another reason.
-    let policy = Policy { task_timeout: Duration::from_millis(1_500), ..policy(1_000) };
-    let summary = run_with(&server, folder.path(), policy, Verify::Metadata).await;
-    let Outcome::Detached { reason, .. } = &summary.nodes[0].outcome else { panic!("{:?}", summary.nodes) };
-    insta::assert_snapshot!(reason, @"its video could not be downloaded: it was not downloaded within the shot's timeout");
-}
-
-#[tokio::test]
 async fn download_with_damaged_data_is_fetched_again() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let server = Server::start(Files::Damaged);
@@ -489,30 +478,5 @@ async fn download_larger_than_the_maximum_ends_detached_and_leaves_nothing() {
         assert_eq!(server.requests(), ["/v.mp4", "/v1/videos/task_1/content"]);
         let files = std::fs::read_dir(folder.path().join(".runner/artifacts"));
         assert_eq!(files.map_or(0, Iterator::count), 0);
-    }
-}
-
-/// A pipe would be waited for as long as nobody writes into it.
-#[cfg(unix)]
-#[tokio::test]
-async fn what_is_no_file_in_the_store_is_moved_aside() {
-    use sha2::Digest as _;
-    let digest = |bytes: &[u8]| hex::encode(sha2::Sha256::digest(bytes));
-    let stored = format!("{}.mp4", digest(&CLIP));
-    for is_pipe in [true, false] {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let store = folder.path().join(".runner/artifacts");
-        std::fs::create_dir_all(&store).expect("the folder can be written");
-        if is_pipe {
-            let made = std::process::Command::new("mkfifo").arg(store.join(&stored)).status();
-            assert!(made.expect("mkfifo can be executed").success());
-        } else {
-            std::fs::create_dir(store.join(&stored)).expect("the folder can be written");
-        }
-        let server = Server::start(Files::Whole);
-        let summary = run(&server, folder.path(), 2).await;
-        assert!(is_whole(&summary), "{:?}", summary.nodes);
-        assert!(store.join(&stored).is_file());
-        assert!(store.join(stored.replace(".mp4", ".replaced-1.mp4")).exists());
     }
 }

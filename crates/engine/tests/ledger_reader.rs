@@ -255,15 +255,6 @@ fn reader_open_of_anything_but_a_ledger_is_refused_without_writing() {
     assert!(matches!(refused(), LedgerError::OtherFormat { .. }));
 }
 
-/// A process has died while it created the ledger.
-#[test]
-fn reader_open_of_an_empty_database_is_none() {
-    let project = Project::new(&["a"]);
-    fs_err::create_dir_all(project.folder.path().join(".runner")).expect("created");
-    fs_err::write(project.file(), "").expect("written");
-    assert!(LedgerReader::open(&project.file()).expect("no error").is_none());
-}
-
 /// The locks that this process has on a file, by proc(5).
 #[cfg(target_os = "linux")]
 fn posix_locks(file: &Path) -> usize {
@@ -303,23 +294,4 @@ fn ledger_keeps_its_locks_while_others_are_opened_and_closed() {
     drop(project.ledger());
     assert!(posix_locks(&project.file()) > 0, "after it was opened a second time");
     drop(run_lock);
-}
-
-/// Whoever looks whether a run is alive locks its file for a moment.
-#[test]
-fn run_begins_while_its_lock_file_is_read() {
-    let project = Project::new(&["a"]);
-    let ledger = project.ledger();
-    let path = project.folder.path().join(".runner/runs/run1.lock");
-    fs_err::create_dir_all(path.parent().expect("a folder")).expect("created");
-    let look = fs_err::File::create(&path).expect("a lock file");
-    look.file().lock_shared().expect("a lock");
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            std::thread::sleep(Duration::from_millis(50));
-            drop(look);
-        });
-        let run_lock = begin(&ledger, "run1", 1);
-        drop(run_lock);
-    });
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use client::{CallError, Client, ClientConfig, Resume};
+use client::{CallError, Client, Resume};
 use futures_util::StreamExt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -150,35 +150,6 @@ async fn download_truncated_ends_with_an_error() {
     assert!(matches!(chunks.last(), Some(Err(CallError::Indeterminate { .. }))), "{chunks:?}");
 }
 
-#[tokio::test]
-async fn download_error_body_that_drips_is_cut_off() {
-    let server = Server::handling(|mut stream, _| async move {
-        let mut buffer = [0; 4096];
-        let _ = stream.read(&mut buffer).await;
-        let _ =
-            stream.write_all(b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 4096\r\n\r\nbusy").await;
-        for _ in 0..4_092 {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            if stream.write_all(b".").await.is_err() {
-                return;
-            }
-        }
-    })
-    .await;
-    let config = ClientConfig { download_error_timeout: Duration::from_millis(300), ..config(&server.url) };
-    let error = Client::new(config).expect("a client").content("task_1").await.expect_err("an error");
-    assert_eq!(error.status(), Some(503));
-    assert!(error.to_string().contains("busy"), "{error}");
-}
-
-#[tokio::test]
-async fn download_part_that_does_not_say_which_is_refused() {
-    let server = Server::answering(|_| answer(206, &[("etag", "\"a\"")], "456789")).await;
-    let resume = Resume { offset: 4, validator: Some("\"a\"".to_owned()) };
-    let error = server.client().content_from("task_1", &resume).await.expect_err("which part?");
-    assert!(error.to_string().contains("without saying which"), "{error}");
-}
-
 /// What is appended to the first half of a file has to be the second.
 #[tokio::test]
 async fn download_part_that_is_not_what_it_says_is_refused() {
@@ -197,20 +168,6 @@ async fn download_part_that_is_not_what_it_says_is_refused() {
         let server = Server::answering(move |_| answer(206, &all, body)).await;
         let error = server.client().content_from("task_1", &resume()).await.expect_err(reason);
         assert!(error.to_string().contains(reason), "{reason}: {error}");
-    }
-    // Without a length of its own.
-    for (body, is_whole) in [("456789", true), ("4567890123", false), ("45678", false)] {
-        let server = Server::handling(move |mut stream, _| async move {
-            let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut [0; 4096]).await;
-            let head =
-                "HTTP/1.1 206 Partial Content\r\ncontent-range: bytes 4-9/10\r\nconnection: close\r\n\r\n";
-            let _ =
-                tokio::io::AsyncWriteExt::write_all(&mut stream, format!("{head}{body}").as_bytes()).await;
-        })
-        .await;
-        let download = server.client().content_from("task_1", &resume()).await.expect("a part");
-        let chunks = download.collect_chunks().await;
-        assert_eq!(chunks.iter().all(Result::is_ok), is_whole, "{body}: {chunks:?}");
     }
     // A whole file that is compressed is no video.
     let server = Server::answering(|_| answer(200, &[("content-encoding", "br")], "0123456789")).await;

@@ -78,36 +78,6 @@ async fn create_long_error_response_is_the_services_own() {
     assert!(error.body.len() <= 4096);
 }
 
-/// The id that the service has given to the same request before.
-#[tokio::test]
-async fn create_error_response_that_names_a_duplicate_may_have_a_task() {
-    let frame = "https://a.example/v1/videos/task_00000012/last_frame.png";
-    let body = json!({
-        "model": "modelb-video-480p", "prompt": "the lamp turns on", "seconds": "5", "image": frame,
-    });
-    let request = PreparedRequest::new(&body).expect("acceptable");
-    for (named, may_have_task) in [("task_00000012", false), ("task_00000013", true)] {
-        let server = Server::answering(move |_| {
-            let message = format!("{named} exists already");
-            json_response(400, &json!({ "error": { "message": message, "type": "invalid_request_error" } }))
-        })
-        .await;
-        let CallError::Http(error) = server.client().create(&request).await.expect_err("refused") else {
-            panic!()
-        };
-        assert_eq!((error.may_have_task, error.task_hint), (may_have_task, None), "{named}");
-    }
-}
-
-#[tokio::test]
-async fn create_gateway_page_is_not_an_api_error() {
-    let server =
-        Server::answering(|_| answer(502, &[("content-type", "text/html")], "<h1>Bad Gateway</h1>")).await;
-    let CallError::Http(error) = server.client().get("task_1").await.expect_err("refused") else { panic!() };
-    assert_eq!(error.error, None);
-    assert_eq!(error.body, "<h1>Bad Gateway</h1>");
-}
-
 #[tokio::test]
 async fn create_connection_broken_after_request_is_indeterminate() {
     let server = Server::handling(|mut stream, _| async move { read_request(&mut stream).await }).await;
@@ -197,15 +167,4 @@ async fn create_redirect_is_not_followed() {
     assert_eq!(error.status(), Some(307));
     assert!(error.to_string().contains("set the base URL"), "{error}");
     assert!(other_server.requests().is_empty());
-}
-
-#[tokio::test]
-async fn get_lenient_response_keeps_the_polled_id() {
-    let server = Server::answering(|_| {
-        answer(200, &[], r#"{"object":"video","status":"Rendering","progress":"40%"}"#)
-    })
-    .await;
-    let task = server.client().get("task_9").await.expect("a task");
-    assert_eq!((task.id.as_str(), task.progress), ("task_9", Some(40)));
-    assert_eq!(task.status, Status::Unknown("Rendering".into()));
 }

@@ -107,14 +107,3 @@ async fn http_service_is_never_reached_through_a_proxy() {
     assert!(requests.starts_with("GET http://files.invalid/v.mp4 HTTP/1.1\r\n"), "{requests}");
     assert!(!requests.contains(KEY), "{requests}");
 }
-
-#[tokio::test]
-async fn http_service_is_never_reached_through_socks() {
-    let (proxy, requests) = refusing_proxy().await;
-    let socks: url::Url = proxy.url.as_str().replacen("http", "socks5h", 1).parse().expect("a URL");
-    let proxies = Proxies { https: Some(socks.clone()), http: Some(socks), no_proxy: None };
-    let base = "http://nas.invalid:8080".parse().expect("a URL");
-    let client = Client::new(ClientConfig { proxies, ..config(&base) }).expect("a client");
-    client.create(&prepared()).await.expect_err("there is no such host");
-    assert_eq!(*requests.lock().expect("no test panics with the lock"), "");
-}

@@ -141,19 +141,4 @@ mod tests {
             assert!(plan.iter().any(|step| step.contains(index)), "{plan:?}");
         }
     }
-
-    #[test]
-    fn attempt_statements_create_no_ephemeral_table() {
-        for statement in [
-            "INSERT INTO attempts (id, run, service, node, key, model, video_ms, digest, state, intended_at) VALUES (?1, ?1, (SELECT service FROM runs WHERE id = ?1), ?1, ?1, ?1, 1, ?1, ?1, 1)",
-            "UPDATE attempts SET state = ?2 WHERE id = ?1",
-            concat!("SELECT video_ms FROM attempts WHERE id = ?1 AND ", is_in_flight!()),
-        ] {
-            let opcodes = explained("EXPLAIN", 1, statement);
-            assert!(
-                opcodes.len() > 5 && !opcodes.iter().any(|opcode| opcode == "OpenEphemeral"),
-                "{statement}"
-            );
-        }
-    }
 }
