@@ -266,18 +266,6 @@ mod tests {
     }
 
     #[test]
-    fn decode_image_truncated_jpeg_is_damaged() {
-        let mut jpeg = Vec::new();
-        let image = gradient(64, 48);
-        let encoder = image::codecs::jpeg::JpegEncoder::new(&mut jpeg);
-        encoder.write_image(image.pixels(), 64, 48, image::ExtendedColorType::Rgb8).unwrap();
-        assert!(decode_image(&jpeg).is_ok());
-        for length in [jpeg.len() - 2, jpeg.len() - 40, jpeg.len() / 2, 20] {
-            assert!(matches!(decode_image(&jpeg[..length]), Err(MediaError::Damaged(_))), "{length}");
-        }
-    }
-
-    #[test]
     fn decode_image_header_with_huge_dimensions_is_refused() {
         let mut bytes = encode_png(&gradient(16, 16));
         bytes[16..24].copy_from_slice(&[0, 0, 0xff, 0xff, 0, 0, 0xff, 0xff]);
@@ -304,21 +292,6 @@ mod tests {
     }
 
     #[test]
-    fn deep_colors_of_many_pixels_are_refused_by_the_header() {
-        let (side, mut png) = (8190_u32, encode_png(&gradient(16, 16)));
-        png[16..20].copy_from_slice(&side.to_be_bytes());
-        png[20..24].copy_from_slice(&side.to_be_bytes());
-        png[24..26].copy_from_slice(&[16, 6]); // 16-bit RGBA
-        let checksum = crc32(&png[12..29]);
-        png[29..33].copy_from_slice(&checksum.to_be_bytes());
-        let error = image_size(&png).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "an image of 8190x8190 is too large: the limit is 32 megapixels of this color depth"
-        );
-    }
-
-    #[test]
     fn progressive_jpegs_are_bounded_with_their_coefficients() {
         let image = gradient(64, 48);
         let mut jpeg = Vec::new();
@@ -337,16 +310,6 @@ mod tests {
             of_size(0xc2, 8192, 7424).unwrap_err(),
             "an image of 8192x7424 is too large: the limit is 44 megapixels of a progressive JPEG"
         );
-    }
-
-    /// The checksum of PNG chunks.
-    fn crc32(bytes: &[u8]) -> u32 {
-        !bytes.iter().fold(!0, |crc: u32, byte| {
-            (0..8).fold(
-                crc ^ u32::from(*byte),
-                |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 },
-            )
-        })
     }
 
     #[test]

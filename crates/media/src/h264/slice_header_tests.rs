@@ -101,15 +101,6 @@ fn every_field_of_a_header_is_read() {
 }
 
 #[test]
-fn filter_is_turned_off_behind_stuffing() {
-    let (headers, mut unit) = full_header(0, &[0, 0, 0]);
-    assert!(unit[..8].windows(3).any(|bytes| bytes == [0, 0, 3]), "{unit:x?}");
-    let (_, without) = full_header(0, &[1]);
-    assert!(headers.turn_off_filter(&mut unit));
-    assert_eq!(unit, without);
-}
-
-#[test]
 fn other_filters_stay() {
     for filter in [&[1][..], &[0, 3, 3], &[0, 0, -1], &[2, 0, 0]] {
         let (headers, mut unit) = full_header(0x1234, filter);
@@ -117,34 +108,4 @@ fn other_filters_stay() {
         assert!(!headers.turn_off_filter(&mut unit));
         assert_eq!(unit, before);
     }
-}
-
-#[test]
-fn filter_stays_where_stuffing_would_change() {
-    let headers = SliceHeaders {
-        picture_set: 0,
-        frame_number_bits: 4,
-        picture_order_bits: 4,
-        is_cabac: false,
-        has_bottom_order: false,
-        references: [1, 1],
-        has_weights: false,
-        has_filter: true,
-    };
-    // An I slice to which no other refers: 1 011 1 0000 0000 1 111 and data, so that the second byte is 0x0e plus data.
-    let mut out = BitWriter::default();
-    out.unsigned(0);
-    out.unsigned(2);
-    out.unsigned(0);
-    out.bits(0, 8);
-    out.signed(0);
-    out.bits(0b111, 3);
-    out.bits(0, 7);
-    out.bits(0x5a, 8);
-    let mut unit = vec![NAL_SLICE];
-    escape_into(&out.trailing(), &mut unit);
-    let before = unit.clone();
-    assert!(headers.read(NAL_SLICE, &unit[1..]).unwrap().plain_filter.is_some());
-    assert!(!headers.turn_off_filter(&mut unit));
-    assert_eq!(unit, before);
 }

@@ -39,8 +39,6 @@ pub(crate) enum Base {
     /// `default-base-is-moof`.
     Moof,
     Absolute,
-    /// Nothing: after the data of the track before, without offsets in its runs but the first one's.
-    Previous,
 }
 
 /// Form of a fragmented file.
@@ -49,8 +47,6 @@ pub(crate) struct Fragments {
     pub(crate) base: Base,
     /// Samples of each track in a fragment.
     pub(crate) samples: usize,
-    /// Whether the index lists the first fragment itself.
-    pub(crate) first_in_index: bool,
 }
 
 struct TrackData<'a> {
@@ -69,22 +65,11 @@ pub(crate) fn fragmented(file: &[u8], form: Fragments) -> Vec<u8> {
         .filter(|(name, _)| name == b"trak")
         .map(|(_, raw)| track_data(file, raw))
         .collect();
-    let listed = if form.first_in_index { form.samples } else { 0 };
     let mut out = Vec::new();
     put(&mut out, *b"ftyp", payload(file, &[b"ftyp"]));
-    let index_size = index(moov, &tracks, listed, 0).len();
-    let begin = (out.len() + index_size + 8) as u32;
-    out.extend(index(moov, &tracks, listed, begin));
-    if listed > 0 {
-        let data: Vec<u8> = tracks
-            .iter()
-            .flat_map(|track| &track.samples[..listed.min(track.samples.len())])
-            .flat_map(|(data, _)| data.to_vec())
-            .collect();
-        put(&mut out, *b"mdat", &data);
-    }
+    out.extend(index(moov, &tracks));
     let longest = tracks.iter().map(|track| track.samples.len()).max().unwrap();
-    for (number, first) in (listed..longest).step_by(form.samples).enumerate() {
+    for (number, first) in (0..longest).step_by(form.samples).enumerate() {
         let size = fragment(&tracks, form, number, first, 0, 0).0.len();
         let (moof, data) = fragment(&tracks, form, number, first, size, out.len());
         out.extend(moof);
@@ -118,15 +103,12 @@ fn track_data<'a>(file: &'a [u8], raw: &'a [u8]) -> TrackData<'a> {
     TrackData { id: numbers(payload(raw, &[b"tkhd"]))[3], raw, duration, samples }
 }
 
-/// `moov` with the first samples of each track, whose data begin at `begin`.
-fn index(moov: &[u8], tracks: &[TrackData<'_>], listed: usize, begin: u32) -> Vec<u8> {
+/// `moov` without samples.
+fn index(moov: &[u8], tracks: &[TrackData<'_>]) -> Vec<u8> {
     let mut inner = Vec::new();
     put(&mut inner, *b"mvhd", payload(moov, &[b"mvhd"]));
-    let mut begin = begin;
     for track in tracks {
-        let samples = &track.samples[..listed.min(track.samples.len())];
-        put(&mut inner, *b"trak", &short_track(track.raw, samples, track.duration, begin));
-        begin += samples.iter().map(|(data, _)| data.len() as u32).sum::<u32>();
+        put(&mut inner, *b"trak", &empty_track(track.raw));
     }
     let mut extends = Vec::new();
     for track in tracks {
@@ -138,11 +120,9 @@ fn index(moov: &[u8], tracks: &[TrackData<'_>], listed: usize, begin: u32) -> Ve
     out
 }
 
-fn short_track(raw: &[u8], samples: &[(&[u8], bool)], duration: u32, begin: u32) -> Vec<u8> {
-    let count = samples.len() as u32;
+fn empty_track(raw: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     for (name, inner) in boxes(raw) {
-        let sizes = samples.iter().map(|(data, _)| data.len() as u32);
         match &name {
             // The length of the edit is not known in advance.
             b"edts" => {
@@ -151,23 +131,9 @@ fn short_track(raw: &[u8], samples: &[(&[u8], bool)], duration: u32, begin: u32)
                 put(&mut list, *b"elst", &full(0, &[1, 0, edit[3], edit[4]]));
                 put(&mut out, *b"edts", &list);
             }
-            b"mdia" | b"minf" | b"stbl" => {
-                put(&mut out, name, &short_track(inner, samples, duration, begin));
-            }
-            b"stts" if count > 0 => put(&mut out, *b"stts", &full(0, &[1, count, duration])),
-            b"stsc" if count > 0 => put(&mut out, *b"stsc", &full(0, &[1, 1, count, 1])),
-            b"stco" if count > 0 => put(&mut out, *b"stco", &full(0, &[1, begin])),
-            b"stts" | b"stsc" | b"stco" => put(&mut out, name, &full(0, &[0])),
-            b"stsz" => {
-                let fields: Vec<u32> = [0, count].into_iter().chain(sizes).collect();
-                put(&mut out, *b"stsz", &full(0, &fields));
-            }
-            b"stss" => {
-                let sync: Vec<u32> =
-                    (1..).zip(samples).filter(|(_, (_, sync))| *sync).map(|(number, _)| number).collect();
-                let fields: Vec<u32> = [sync.len() as u32].into_iter().chain(sync).collect();
-                put(&mut out, *b"stss", &full(0, &fields));
-            }
+            b"mdia" | b"minf" | b"stbl" => put(&mut out, name, &empty_track(inner)),
+            b"stts" | b"stsc" | b"stco" | b"stss" => put(&mut out, name, &full(0, &[0])),
+            b"stsz" => put(&mut out, name, &full(0, &[0, 0])),
             _ => put(&mut out, name, inner),
         }
     }
@@ -185,7 +151,6 @@ fn fragment(
 ) -> (Vec<u8>, Vec<u8>) {
     let (mut inner, mut data) = (Vec::new(), Vec::new());
     put(&mut inner, *b"mfhd", &full(0, &[number as u32 + 1]));
-    let mut is_first = true;
     for track in tracks {
         let until = (first + form.samples).min(track.samples.len());
         let Some(samples) = track.samples.get(first..until).filter(|samples| !samples.is_empty()) else {
@@ -196,23 +161,15 @@ fn fragment(
         match form.base {
             Base::Moof => put(&mut traf, *b"tfhd", &full(0x0002_0000, &[track.id])),
             Base::Absolute => put(&mut traf, *b"tfhd", &full(1, &[track.id, 0, moof_offset as u32])),
-            Base::Previous => put(&mut traf, *b"tfhd", &full(0, &[track.id])),
         }
-        // Without a clock of its own, a fragment goes on where the one before it ended.
-        if form.base != Base::Previous {
-            put(&mut traf, *b"tfdt", &full(0, &[first as u32 * track.duration]));
-        }
-        let has_offset = form.base != Base::Previous || is_first;
-        let flags = 0x600 | u32::from(has_offset);
-        let mut fields = vec![samples.len() as u32];
-        fields.extend(has_offset.then_some(begin));
+        put(&mut traf, *b"tfdt", &full(0, &[first as u32 * track.duration]));
+        let mut fields = vec![samples.len() as u32, begin];
         for (sample, sync) in samples {
             fields.extend([sample.len() as u32, if *sync { 0 } else { 0x0001_0000 }]);
             data.extend_from_slice(sample);
         }
-        put(&mut traf, *b"trun", &full(flags, &fields));
+        put(&mut traf, *b"trun", &full(0x601, &fields));
         put(&mut inner, *b"traf", &traf);
-        is_first = false;
     }
     let mut moof = Vec::new();
     put(&mut moof, *b"moof", &inner);

@@ -55,29 +55,11 @@ proptest! {
     }
 
     #[test]
-    fn flipped_index_bits_do_not_panic(flips in prop::collection::vec((0..1500usize, any::<u8>()), 1..6)) {
-        let mut bytes = clip().to_vec();
-        for (position, value) in flips {
-            let position = position % bytes.len();
-            bytes[position] = value;
-        }
-        run_every_parser(&bytes);
-    }
-
-    #[test]
     fn wrong_box_size_does_not_panic(which in any::<prop::sample::Index>(), size in prop_oneof![0..64u32, any::<u32>()]) {
         let starts = box_starts(clip());
         let position = starts[which.index(starts.len())];
         let mut bytes = clip().to_vec();
         bytes[position..position + 4].copy_from_slice(&size.to_be_bytes());
-        run_every_parser(&bytes);
-    }
-
-    #[test]
-    fn extreme_numbers_do_not_panic(position in 0..1500usize, value in prop::sample::select(vec![0u32, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff])) {
-        let mut bytes = clip().to_vec();
-        let position = position.min(bytes.len() - 4);
-        bytes[position..position + 4].copy_from_slice(&value.to_be_bytes());
         run_every_parser(&bytes);
     }
 

@@ -160,7 +160,6 @@ fn shaped_clips_equal_ffmpegs() {
     let Some(program) = foreign::ffmpeg() else { return };
     let folder = tempfile::tempdir().unwrap();
     let clip = clip();
-    let ffmpeg = Ffmpeg::with_ffmpeg(program.clone());
     for shape in FORMS {
         let path = write(folder.path(), &clip, shape);
         // ffmpeg turns pictures; the shape of pixels it only passes on.
@@ -181,44 +180,5 @@ fn shaped_clips_equal_ffmpegs() {
         let theirs = media::decode_image(&std::fs::read(&picture).unwrap()).unwrap();
         let quality = psnr(&first_frame(&path).unwrap(), &theirs);
         assert!(quality > 28.0, "{shape:?}: {quality:.1} dB");
-    }
-    // A codec that only ffmpeg decodes has the same frames and the same film.
-    let source = folder.path().join("source.mp4");
-    std::fs::write(&source, &clip).unwrap();
-    let foreign_clip = folder.path().join("mpeg4.mp4");
-    let arguments = [
-        "-i",
-        foreign::text(&source),
-        "-c:v",
-        "mpeg4",
-        "-q:v",
-        "1",
-        "-aspect",
-        "20:9",
-        foreign::text(&foreign_clip),
-    ];
-    assert!(foreign::run(&program, &arguments));
-    let turned = folder.path().join("turned.mp4");
-    let bytes = std::fs::read(&foreign_clip).unwrap();
-    let matrix = bytes.windows(4).position(|window| window == b"tkhd").unwrap() + 44;
-    let mut rotated = bytes.clone();
-    for (i, factor) in [(0, 0i32), (1, 0x1_0000), (3, -0x1_0000), (4, 0)] {
-        rotated[matrix + i * 4..][..4].copy_from_slice(&factor.to_be_bytes());
-    }
-    std::fs::write(&turned, rotated).unwrap();
-    for (path, degrees) in [(&foreign_clip, 0), (&turned, 90)] {
-        let shape = Shape { degrees, pixel: (4, 3) };
-        let native = write(folder.path(), &clip, shape);
-        let (theirs, ours) = (ffmpeg.first_frame(path).unwrap(), first_frame(&native).unwrap());
-        assert!(psnr(&theirs, &ours) > 26.0, "{degrees}: {:.1} dB", psnr(&theirs, &ours));
-        let options = JoinOptions { ffmpeg: ffmpeg.clone(), ..JoinOptions::default() };
-        let films = [path.clone(), native].map(|clip| {
-            let film = folder.path().join("film.mp4");
-            let report = join(&[JoinClip::whole(clip)], &film, &options).unwrap();
-            (report.size, first_frame(&film).unwrap())
-        });
-        assert_eq!(films[0].0, films[1].0, "{degrees}");
-        let quality = psnr(&films[0].1, &films[1].1);
-        assert!(quality > 26.0, "{degrees}: {quality:.1} dB");
     }
 }

@@ -78,21 +78,6 @@ fn film_without_tags_has_none() {
 }
 
 #[test]
-fn chapters_with_long_names_and_in_large_numbers_are_cut_to_the_format() {
-    let folder = tempfile::tempdir().unwrap();
-    let clip = Recipe { frames: 2, ..PLAIN }.write(folder.path(), "a.mp4");
-    let clips = vec![JoinClip::whole(clip); 300];
-    let output = folder.path().join("film.mp4");
-    let chapters = (0..300).map(|number| format!("{number}{}", "灯".repeat(200))).collect();
-    let tags = FilmTags { chapters, ..FilmTags::default() };
-    join(&clips, &output, &JoinOptions { tags, ..JoinOptions::default() }).unwrap();
-    let bytes = fs_err::read(&output).unwrap();
-    let list = position(&bytes, b"chpl").unwrap();
-    assert_eq!(bytes[list + 12], 255);
-    assert_eq!(probe(&output).unwrap().video.unwrap().frames, 600);
-}
-
-#[test]
 fn ffprobe_reads_chapters_and_tags() {
     let Some(ffmpeg) = crate::foreign::ffmpeg() else { return };
     let ffprobe = ffmpeg.with_file_name("ffprobe");
