@@ -1,7 +1,7 @@
 //! What a small file may cost: 20 seconds of one core and 512 MB, whether it is accepted or refused.
 //!
 //! Each file is compiled in a process of its own, which measures itself. The bounds are those of a release build, where the files
-//! have their full size (`cargo xtask nightly --only bounds`); a debug build compiles a quarter of the files, of a hundredth of the size.
+//! have their full size (`cargo xtask nightly --only bounds`); a debug build compiles a third of the files, of a hundredth of the size.
 // It measures with the processor clock of a process, which POSIX has.
 #![cfg(unix)]
 #![expect(
@@ -30,7 +30,7 @@ const SCALE: usize = if cfg!(debug_assertions) { 100 } else { 1 };
 const MAX_SECONDS: f64 = 20.0;
 const MAX_MEGABYTES: f64 = 512.0;
 /// Of the listed files, one in so many.
-const STEP: usize = if cfg!(debug_assertions) { 4 } else { 1 };
+const STEP: usize = if cfg!(debug_assertions) { 3 } else { 1 };
 /// Random files, by the seed of their choices.
 const RANDOM_FILES: u64 = if cfg!(debug_assertions) { 1 } else { 100 };
 /// The variable that names the file which a child process compiles.

@@ -57,15 +57,6 @@ fn permits_are_bounded_and_lapse() {
 }
 
 #[test]
-fn limit_that_admits_nothing_sets_no_timer_that_spins() {
-    let mut account = AccountState::default();
-    assert_eq!(admit(&mut account, "r.1", 1_000, in_flight(0)), Admission::Queued);
-    assert_eq!(account.set_timer(), Some(Timestamp(2_000)), "a timer that has fired already would spin");
-    account.observe(Timestamp(1_500), in_flight(1));
-    assert_eq!(woken(account.serve()), granted(&["r.1"]));
-}
-
-#[test]
 fn requests_are_served_in_their_order_over_all_runs() {
     let limits = in_flight(1);
     let mut account = AccountState::default();
@@ -232,28 +223,6 @@ fn submission_counts_from_its_permit_until_a_period_after_its_response() {
     assert_eq!(woken(account.serve()), granted(&["r.3"]));
     assert_eq!(admit(&mut account, "r.4", 2_600, limits), Admission::Queued);
     assert_eq!(account.set_timer(), Some(Timestamp(2_900)));
-}
-
-#[test]
-fn submission_that_was_refused_counts_as_well() {
-    let limits = per_second(1);
-    let mut account = AccountState::default();
-    assert_eq!(admit(&mut account, "r.1", 0, limits), Admission::Granted);
-    account.observe(Timestamp(100), limits);
-    account.finish(&"r.1".into(), AccountSettlement::Released, None);
-    assert_eq!(admit(&mut account, "r.2", 200, limits), Admission::Queued);
-    assert_eq!(account.set_timer(), Some(Timestamp(1_100)));
-}
-
-#[test]
-fn submission_without_response_counts_until_a_period_after_its_permit() {
-    let limits = per_second(1);
-    let mut account = AccountState::default();
-    assert_eq!(admit(&mut account, "r.1", 0, limits), Admission::Granted);
-    assert_eq!(admit(&mut account, "r.2", 50_000, limits), Admission::Queued);
-    assert_eq!(account.set_timer(), Some(Timestamp(101_000)));
-    account.timer_fired(Timestamp(101_000));
-    assert_eq!(woken(account.serve()), granted(&["r.2"]));
 }
 
 #[test]

@@ -150,18 +150,6 @@ fn message_that_is_sent_again_is_answered_from_the_record() {
 }
 
 #[test]
-fn attempt_that_was_declined_is_answered_as_before() {
-    let mut record = NodeRecord::default();
-    let declined =
-        vec![Event::BudgetExceeded { node: NodeIx::new(0), cap: scheduler::budget::BudgetCap::Tasks }];
-    record.decline("r.1".into(), declined.clone());
-    assert_eq!(record.declined_events(&"r.1".into()), Some(&*declined));
-    assert_eq!(record.declined_events(&"r.2".into()), None);
-    let stored = serde_json::to_string(&record).expect("JSON");
-    assert_eq!(serde_json::from_str::<NodeRecord>(&stored).expect("the same"), record);
-}
-
-#[test]
 fn video_of_a_replaced_task_leaves_the_key_to_its_replacement() {
     let mut node = NodeRecord::default();
     let (first, second) = (AttemptId::from("r.1"), AttemptId::from("s.1"));
@@ -191,19 +179,6 @@ fn video_of_a_replaced_task_leaves_the_key_to_its_replacement() {
         assert!(node.take_up());
         assert!(node.claim(attempt("q.1", "q")).is_err(), "nothing is paid for again");
     }
-}
-
-#[test]
-fn attempts_of_several_runs_stay_declined() {
-    let mut record = NodeRecord::default();
-    let events = |node| vec![Event::BudgetExceeded { node, cap: scheduler::budget::BudgetCap::Tasks }];
-    record.decline("r.1".into(), events(NodeIx::new(0)));
-    record.decline("s.1".into(), events(NodeIx::new(1)));
-    assert_eq!(record.declined_events(&"s.1".into()), Some(&*events(NodeIx::new(1))));
-    // Its message was sent again, and arrives late.
-    assert_eq!(record.declined_events(&"r.1".into()), Some(&*events(NodeIx::new(0))));
-    let stored = serde_json::to_string(&record).expect("JSON");
-    assert_eq!(serde_json::from_str::<NodeRecord>(&stored).expect("the same"), record);
 }
 
 #[test]

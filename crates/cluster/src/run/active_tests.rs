@@ -145,24 +145,6 @@ fn run_without_answers_to_some_messages_ends_by_its_checks() {
 }
 
 #[test]
-fn answer_that_comes_twice_counts_once() {
-    let loaded = loaded();
-    let mut run = ActiveRun::new(Arc::clone(&loaded), &head());
-    let first = loaded.spec.first_events().into_iter().map(RunInput::from).collect();
-    let lookups = run.step(&head(), &NoService, first, Timestamp(1_000)).messages;
-    let mut world = World::new(&loaded, 1, 0);
-    let seq = lookups[0].body["seq"].as_u64().expect("a number");
-    let answer = Answer { seq, events: world.answer(&lookups[0]) };
-    let inputs = vec![RunInput::Answer(answer.clone()), RunInput::Answer(answer.clone())];
-    let length = run.length;
-    assert_eq!(run.step(&head(), &NoService, inputs, Timestamp(1_001)).messages, []);
-    assert_eq!(run.length, length + 1);
-    // Later, too.
-    assert_eq!(run.step(&head(), &NoService, vec![RunInput::Answer(answer)], Timestamp(1_002)).messages, []);
-    assert_eq!(run.length, length + 1);
-}
-
-#[test]
 fn lookups_of_a_wide_run_are_sent_in_portions() {
     let wide = loaded_from(&WORKFLOW.replace("to: 6", "to: 600"));
     let mut run = ActiveRun::new(Arc::clone(&wide), &head());

@@ -195,22 +195,6 @@ async fn wrong_content_of_a_name_is_refused() {
 }
 
 #[tokio::test]
-async fn upload_that_fails_leaves_nothing() {
-    let (cloud, store) = s3().await;
-    let (_folder, path, hash) = file(LARGE);
-    for _ in 0..40 {
-        cloud.fail(Method::PUT, Fault::Status(500));
-    }
-    let error = store.put_file(ObjectKind::Artifact, &path, &hash).await;
-    assert_eq!(kind(error), SharedStoreErrorKind::Unavailable);
-    // Three parts, each sent six times at most.
-    let puts = cloud.count(&Method::PUT);
-    assert!(puts <= 3 * 6, "{puts}");
-    assert!(cloud.count(&Method::DELETE) > 0, "the upload is given up");
-    assert_eq!((cloud.parts(), cloud.object(&format!("/films/by/hash/artifacts/{hash}.mp4"))), (0, None));
-}
-
-#[tokio::test]
 async fn store_that_is_silent_is_asked_again() {
     let (cloud, address) = Cloud::start("AWS4-HMAC-SHA256 Credential=AKID/").await;
     let (_folder, path, hash) = file(1_000);
@@ -248,19 +232,4 @@ async fn errors_say_which_store_denies_what() {
     closed.bind("127.0.0.1:0".parse().expect("an address")).expect("a port");
     let gone = open_s3(&format!("http://{}", closed.local_addr().expect("its address")), "s3://films");
     assert_eq!(kind(gone.get(ObjectKind::Plan, &sha256(b"other")).await), SharedStoreErrorKind::Unavailable);
-}
-
-#[tokio::test]
-async fn hostile_names_reach_no_store() {
-    let (cloud, store) = s3().await;
-    let (folder, path, _) = file(10);
-    for name in ["../../other", "a?versions", "a%2f..%2fb", &"A".repeat(64)] {
-        let target = folder.path().join("copies/copy");
-        assert!(store.get(ObjectKind::File, name).await.is_err(), "{name}");
-        assert!(store.get_file(ObjectKind::File, name, &target).await.is_err(), "{name}");
-        assert!(store.put_file(ObjectKind::File, &path, name).await.is_err(), "{name}");
-        assert!(store.has(ObjectKind::File, name, 1).await.is_err(), "{name}");
-    }
-    assert_eq!(cloud.requests(), "");
-    assert!(!folder.path().join("copies").exists());
 }

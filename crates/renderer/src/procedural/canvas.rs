@@ -66,26 +66,3 @@ pub(crate) fn clip(from: f32, to: f32, limit: usize) -> Option<(usize, usize)> {
     let last = (to.ceil() as usize).min(limit);
     (first < last).then_some((first, last))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clip_keeps_pixels_inside_limit() {
-        assert_eq!(clip(-5.0, 2.5, 10), Some((0, 3)));
-        assert_eq!(clip(8.2, 30.0, 10), Some((8, 10)));
-        assert_eq!(clip(10.0, 12.0, 10), None);
-        assert_eq!(clip(-4.0, 0.0, 10), None);
-        assert_eq!(clip(f32::NAN, 1.0, 10), None);
-    }
-
-    #[test]
-    fn glow_is_depth_tested() {
-        let mut canvas = Canvas::new(8, 8);
-        canvas.nearness[..32].fill(0.5);
-        canvas.glow(4.0, 4.0, 3.0, 0.1, Color::grey(1.0));
-        assert_eq!(canvas.light[canvas.at(3, 4)], Color::BLACK);
-        assert!(canvas.light[canvas.at(4, 4)].luma() > 0.5);
-    }
-}

@@ -360,17 +360,3 @@ fn meet(eye: [f32; 3], d: [f32; 2], body: Body) -> Option<Hit> {
     let (enter, leave) = (ax.max(ay), bx.min(by));
     (enter < leave && enter > 0.4).then_some(Hit { enter, leave, meridian: ax > ay })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ray_hits_near_wall_of_box() {
-        let body = Body { low: [-5.0, 20.0], high: [5.0, 30.0], top: 10.0 };
-        let hit = meet([0.0, 0.0, 2.0], [0.0, 1.0], body).expect("it is straight ahead");
-        assert!((hit.enter - 20.0).abs() < 1e-3 && (hit.leave - 30.0).abs() < 1e-3 && !hit.meridian);
-        assert!(meet([0.0, 0.0, 2.0], [1.0, 0.2], body).is_none());
-        assert!(meet([0.0, 25.0, 2.0], [0.0, 1.0], body).is_none(), "inside is not in front");
-    }
-}

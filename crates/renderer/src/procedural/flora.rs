@@ -342,32 +342,3 @@ fn crown(salt: u32) -> Card {
     });
     Card::new(texels)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mip_levels_have_equal_coverage() {
-        let card = conifer(7);
-        let opacity = |drawing: &MipLevel| {
-            drawing.texels.iter().map(|texel| texel.0[0]).sum::<f32>()
-                / (drawing.width * drawing.height) as f32
-        };
-        let largest = opacity(&card.sizes[0]);
-        assert!(largest > 0.2, "{largest}");
-        for size in &card.sizes {
-            assert!((opacity(size) - largest).abs() < 1e-3, "{} wide: {}", size.width, opacity(size));
-        }
-        assert!(card.size_for(0.2).width == CARD_WIDTH && card.size_for(4.0).width == CARD_WIDTH / 4);
-    }
-
-    #[test]
-    fn billboard_is_transparent_outside() {
-        let drawing = MipLevel::new(2, 2, &[Color::grey(1.0).with(1.0); 4]);
-        for (u, v) in [(-3.0, 1.0), (1.0, -0.5), (9.0, 9.0), (2.5, 1.0)] {
-            assert!(drawing.sample(u, v).0[0].abs() < 1e-2, "at {u}, {v}: {:?}", drawing.sample(u, v));
-        }
-        assert!((drawing.sample(1.0, 1.0).0[0] - 1.0).abs() < 1e-6);
-    }
-}

@@ -62,22 +62,3 @@ impl FrameGrain<'_> {
 /// Ordered dither of half a step, in 1/256 of a step. Static, so that it breaks banding without costing bits in the encoder.
 const DITHER: [[i32; 4]; 4] =
     [[-120, 72, -72, 120], [8, -56, 56, -8], [-87, 105, -105, 87], [41, -23, 23, -41]];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn grain_is_even_in_the_mean() {
-        let grain = Grain::new(1.0);
-        let mut row = [0.0; 500];
-        let (mut pixels, mut rows) = (0, 0.0);
-        for y in 0..128 {
-            grain.frame(3).row(y, &mut row);
-            assert!(row[..116] == row[384..]);
-            rows += row[..384].iter().sum::<f32>() / 384.0;
-            pixels += (0..128).map(|x| grain.frame(3).at(x, y)).sum::<i32>() / 128;
-        }
-        assert!((pixels / 128 - 128).abs() < 12 && (rows / 128.0).abs() < 0.05, "{pixels} {rows}");
-    }
-}

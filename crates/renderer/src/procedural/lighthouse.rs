@@ -323,16 +323,3 @@ fn glass(u: f32, up: f32, lamp: f32, shade: Color) -> Color {
     let burning = Color::new(4.2, 3.3, 1.9) * (0.35 + 1.1 * lens);
     mix(dark, burning, lamp)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tower_profile_is_continuous_from_foot_to_finial() {
-        for step in 0..262 {
-            assert!(section(step as f32 * 0.1).is_some(), "a gap at {} m", step as f32 * 0.1);
-        }
-        assert!(section(TOP + 0.1).is_none());
-    }
-}

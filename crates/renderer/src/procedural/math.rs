@@ -171,39 +171,3 @@ pub(crate) fn display_to_linear(v: f32) -> f32 {
 pub(crate) fn linear_to_display(v: f32) -> f32 {
     if v <= 0.003_130_8 { v * 12.92 } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn curve_and_uncurve_are_inverse() {
-        for i in 0..=80 {
-            let y = i as f32 / 100.0;
-            assert!((curve(uncurve(y)) - y).abs() < 1e-3, "at {y}");
-        }
-    }
-
-    #[test]
-    fn floor_equals_std_floor() {
-        for x in [-2.5_f32, -2.0, -0.1, 0.0, 0.9, 1.0, 17.25] {
-            assert_eq!(floor(x), x.floor() as i32, "at {x}");
-        }
-    }
-
-    #[test]
-    fn cell_and_fraction_sum_to_coordinate() {
-        for x in [-1000.25_f32, -2.5, -0.1, 0.0, 0.5, 0.9, 1.0, 1.5, 17.25, 90_000.75] {
-            let (i, f) = cell(x);
-            assert!((0.0..=1.0).contains(&f) && (i as f32 + f - x).abs() < 1e-3, "at {x}: {i} {f}");
-        }
-    }
-
-    #[test]
-    fn decay_is_close_to_the_exponential() {
-        for i in 0..60 {
-            let x = i as f32 * 0.1;
-            assert!((decay(x) - (-x).exp()).abs() < 0.02, "at {x}");
-        }
-    }
-}

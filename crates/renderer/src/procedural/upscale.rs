@@ -116,22 +116,3 @@ fn taps(from: u32, to: u32) -> Vec<Taps> {
         })
         .collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::procedural::grain::Grain;
-
-    #[test]
-    fn upscale_preserves_flat_areas_and_edges() {
-        let small: Vec<i16> = (0..8 * 4)
-            .flat_map(|i| [if i % 8 < 4 { 40 << FINE_BITS } else { 200 << FINE_BITS }; 3])
-            .collect();
-        let mut large = RgbImage::new(20, 10);
-        Upscale::new((8, 4), (20, 10)).enlarge(&small, Grain::new(0.0).frame(0), &mut large);
-        let row = &large.pixels()[5 * 60..][..60];
-        assert_eq!(row[0], 40);
-        assert_eq!(row[57], 200);
-        assert!(row[27] < 120 && row[33] > 120, "{row:?}");
-    }
-}

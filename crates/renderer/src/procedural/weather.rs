@@ -205,16 +205,3 @@ pub(crate) fn strikes(seconds: f32, rng: &mut Rng) -> Vec<f32> {
     }
     strikes
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn flash_follows_strike() {
-        let weather = Weather { strikes: vec![1.0], ..Weather::default() };
-        assert!(weather.flash(0.9) <= 0.0);
-        assert!(weather.flash(1.01) > 0.4);
-        assert!(weather.flash(1.8) < 0.02);
-    }
-}

@@ -13,7 +13,6 @@ pub(crate) struct Expensive {
 
 const HEAD: &str =
     "version: 1\ndefaults: {model: modela-video-2-0-260128, ratio: \"16:9\", seconds: 5, prompt: x}\n";
-const HEAD_B: &str = "version: 1\ndefaults: {model: modelb-video-480p, seconds: 5, prompt: x}\n";
 
 fn case(name: &str, workflow: String) -> Expensive {
     Expensive { name: name.to_owned(), workflow, table: String::new() }
@@ -46,37 +45,10 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
             let shots = joined(sized(9_000), ", ", |index| format!("{{id: s{index}, prompt: {text}}}"));
             format!("{HEAD}shots: [{shots}]\n")
         }),
-        case("unknown-keys-on-one-line", {
-            let text = "p".repeat(300);
-            let shots = joined(sized(9_000), ", ", |index| format!("{{id: s{index}, promt: {text}}}"));
-            format!("{HEAD}shots: [{shots}]\n")
-        }),
-        case("include-of-100-on-a-tenth", {
-            let rules = joined(100, ", ", |key| format!("{{k{key}: 1}}"));
-            format!(
-                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {}}}, include: [{rules}]}}}}]\n",
-                cells / 10
-            )
-        }),
         case("cast-of-200-in-each-cell", {
             let cast = joined(200, ", ", |index| format!("c{index}: \"{{{{ i }}}}\""));
             format!(
                 "{HEAD}cast: {{{cast}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, salt: \"{{{{ cast['c1'] }}}}\"}}]\n"
-            )
-        }),
-        case("cast-of-200-named-in-each-cell", {
-            let cast = joined(sized(200), ", ", |index| format!("c{index}: x"));
-            let names = joined(sized(200), ", ", |index| format!("c{index}"));
-            format!(
-                "{HEAD}params: {{all: [{names}]}}\ncast: {{{cast}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, cast: \"{{{{ all }}}}\"}}]\n"
-            )
-        }),
-        case("cast-of-200-in-the-defaults-of-many-shots", {
-            let cast = joined(sized(200), ", ", |index| format!("c{index}: x"));
-            let names = joined(sized(200), ", ", |index| format!("c{index}"));
-            let shots = joined(sized(9_000), ", ", |index| format!("{{id: s{index}, group: g}}"));
-            format!(
-                "{HEAD}cast: {{{cast}}}\ngroups: {{g: {{defaults: {{cast: [{names}]}}}}}}\nshots: [{shots}]\n"
             )
         }),
         case("chain-of-excluded-shots", {
@@ -99,29 +71,11 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
                 "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {side}}}}}}}, {{id: b, matrix: {{j: {{from: 1, to: {side}}}}}, needs: a}}]\n"
             )
         }),
-        case("needs-of-a-thousand-by-a-thousand", {
-            let side = sized(1_000);
-            format!(
-                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {side}}}}}}}, {{id: b, matrix: {{j: {{from: 1, to: {side}}}}}, needs: a}}]\n"
-            )
-        }),
-        case("references-of-a-group", {
-            let side = sized(1_000);
-            format!(
-                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {side}}}}}}}, {{id: b, matrix: {{j: {{from: 1, to: {side}}}}}, references: [{{shot: a}}]}}]\n"
-            )
-        }),
         case("continues-one-cell", {
             let side = sized(50_000);
             format!(
                 "{HEAD}shots: [{{id: head, matrix: {{i: {{from: 1, to: {side}}}}}}}, {{id: tail, continues: head@i=1, matrix: {{j: {{from: 1, to: {side}}}}}}}]\n"
             )
-        }),
-        case("continues-a-cell-each", {
-            let head = sized(90_000);
-            let tails =
-                joined(sized(5_000), ", ", |tail| format!("{{id: t{tail}, continues: head@i={}}}", tail + 1));
-            format!("{HEAD}shots: [{{id: head, matrix: {{i: {{from: 1, to: {head}}}}}}}, {tails}]\n")
         }),
         case("chains-of-all-cells", {
             let side = sized(20_000);
@@ -139,32 +93,8 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
             });
             format!("{HEAD}params: {{rules: &rules [{rules}]}}\nshots: [{shots}]\n")
         }),
-        case("exclude-of-nearly-all-by-many-shots", {
-            let side = sized(100_000);
-            let shots = joined(sized(3_000), ", ", |shot| {
-                format!(
-                    "{{id: s{shot}, matrix: {{i: {{from: 1, to: {side}}}, k: [1], exclude: [{{k: 1}}], include: [{{i: 0, k: 0}}]}}}}"
-                )
-            });
-            format!("{HEAD}shots: [{shots}]\n")
-        }),
         case("loops-in-every-prompt", {
             let prompt = "{% for k in range(3900) %}{% endfor %}{{ i }}";
-            format!(
-                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
-            )
-        }),
-        case("filters-in-every-prompt", {
-            let prompt = "{{ range(9000) | list | sort | reverse | list | sort | last }}{{ i }}";
-            format!(
-                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
-            )
-        }),
-        case("maps-in-every-prompt", {
-            let items = sized(9_000);
-            let prompt = format!(
-                "{{{{ range({items}) | map('string') | map('upper') | unique | zip(range({items})) | last }}}}{{{{ i }}}}"
-            );
             format!(
                 "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
             )
@@ -186,22 +116,6 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
                 "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
             )
         }),
-        case("formats-of-wide-fields", {
-            let prompt = format!(
-                "{{{{ '{}' | format({}) }}}}{{{{ i }}}}",
-                "%100d ".repeat(150),
-                joined(150, ", ", |n| n.to_string())
-            );
-            format!(
-                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
-            )
-        }),
-        case("products-in-every-prompt", {
-            let prompt = joined(200, " ", |factor| format!("{{{{ i * {factor} * 1.5 }}}}"));
-            format!(
-                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}\"}}]\n"
-            )
-        }),
         case("comparisons-of-large-parameters", {
             let text = "x".repeat(1_000_000 / scale);
             let prompt = "{% for k in range(1000) %}{% if a == b %}y{% endif %}{% endfor %}{{ i }}";
@@ -219,33 +133,11 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
                 "{HEAD}params: {{t: \"{text}\"}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}{{{{ i }}}}\"}}]\n"
             )
         }),
-        case("items-of-large-texts", {
-            let text = "ab".repeat(450_000 / scale);
-            let prompt = joined(800 / scale.min(100), "", |_| "{{ t[899999] }}".to_owned());
-            format!(
-                "{HEAD}params: {{t: \"{text}\"}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{prompt}{{{{ i }}}}\"}}]\n"
-            )
-        }),
-        case("names-of-an-include-that-nothing-uses", {
-            let params = joined(sized(20_000), ", ", |param| format!("parm_n_{param:05}_qz: 1"));
-            let uses = joined(sized(20_000), "", |param| format!("{{{{ parm_n_{param:05}_qz }}}}"));
-            let includes = joined(190.min(sized(19_000)), ", ", |name| format!("param_m_{name:05}_zq: 1"));
-            format!(
-                "{HEAD}params: {{{params}}}\nshots: [{{id: a, matrix: {{i: [1], include: [{{i: 1, {includes}}}]}}, note: \"x\", metadata: {{all: [{}]}}}}]\n",
-                uses.split_inclusive("}}").map(|part| format!("\"{part}\"")).collect::<Vec<_>>().join(", ")
-            )
-        }),
         case("titles-of-unusual-characters", {
             let clips = joined(sized(500), ", ", |clip| format!("{{title: \"😀 {{{{ i }}}} {clip}\"}}"));
             format!(
                 "{HEAD}matrix: {{i: {{from: 1, to: {}}}}}\nshots: [{{id: a}}]\nfilm: {{output: \"f{{{{ i }}}}.mp4\", shots: [{clips}]}}\n",
                 sized(100)
-            )
-        }),
-        case("long-conditions", {
-            let when = joined(120, " and ", |_| "i > 0".to_owned());
-            format!(
-                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, when: \"{when}\", prompt: \"{{{{ i }}}}\"}}]\n"
             )
         }),
         case("deep-conditions", {
@@ -265,42 +157,16 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
                 "version: 1\ndefaults: {{model: modela-video-2-0-260128, prompt: \"{text}\", metadata: {{note: \"{text}\"}}}}\nshots: [{shots}]\n"
             )
         }),
-        case("a-frame-beside-large-metadata", {
-            let text = "y".repeat(500_000 / scale);
-            format!(
-                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {}}}}}, metadata: {{note: \"{text}\"}}, first_frame: \"https://x.example/{{{{ i }}}}.png\"}}]\n",
-                sized(10_000)
-            )
-        }),
         case("large-metadata-with-one-template", {
             let list = joined(sized(40_000), ", ", |item| format!("{}", item % 10));
             format!(
                 "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, metadata: {{list: [{list}], i: \"{{{{ i }}}}\"}}}}]\n"
             )
         }),
-        case("many-references-of-every-instance", {
-            let urls = joined(90, ", ", |url| format!("\"https://x.example/{url}.png\""));
-            format!(
-                "{HEAD_B}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, references: [{urls}]}}]\n"
-            )
-        }),
         case("long-prompts-of-all-instances", {
             let text = "z".repeat(3_000);
             format!(
                 "{HEAD}params: {{long: {text}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{{{{ long }}}}{{{{ i }}}}\"}}]\n"
-            )
-        }),
-        case("long-values-of-expressions", {
-            let text = "z".repeat(30_000);
-            format!(
-                "{HEAD}params: {{long: {text}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, salt: \"{{{{ long ~ i }}}}\"}}]\n"
-            )
-        }),
-        case("long-values-of-an-axis", {
-            let (text, values) =
-                ("z".repeat(60_000), joined(sized(90_000), ", ", |_| "\"{{ long }}\"".to_owned()));
-            format!(
-                "{HEAD}params: {{long: {text}}}\nshots: [{{id: a, salt: \"{{{{ i }}}}\", matrix: {{i: [{values}]}}}}]\n"
             )
         }),
         case("long-parameters", {
@@ -310,22 +176,9 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
             );
             format!("{HEAD}params: {{long: {text}, {params}}}\nshots: [{{id: a}}]\n")
         }),
-        case("films-of-unknown-shots", {
-            let films =
-                joined(sized(20_000), ", ", |film| format!("{{output: \"f{film}.mp4\", shots: [nobody]}}"));
-            format!(
-                "{HEAD}matrix: {{i: {{from: 1, to: {}}}}}\nshots: [{{id: a}}]\nfilms: [{films}]\n",
-                sized(50_000)
-            )
-        }),
         case("unknown-fields-of-every-instance", {
             let fields = joined(sized(30_000), ", ", |field| format!("f{field}: 1"));
             format!("{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, {fields}}}]\n")
-        }),
-        case("unknown-defaults", {
-            let fields = joined(sized(40_000), ", ", |field| format!("f{field}: 1"));
-            let shots = joined(sized(8_000), ", ", |shot| format!("{{id: s{shot}, prompt: x}}"));
-            format!("version: 1\ndefaults: {{model: modela-video-2-0-260128, {fields}}}\nshots: [{shots}]\n")
         }),
         case("undefined-names-among-many-parameters", {
             let params = joined(sized(40_000), ", ", |param| format!("parameter{param}: 1"));
@@ -333,28 +186,10 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
                 joined(sized(1_000), ", ", |shot| format!("{{id: s{shot}, when: \"paramter{shot} == 1\"}}"));
             format!("{HEAD}params: {{{params}}}\nshots: [{shots}]\n")
         }),
-        case("failing-needs-of-every-instance", {
-            let needs = joined(sized(900), ", ", |cell| format!("b@i={}", cell + 10));
-            format!(
-                "{HEAD}shots: [{{id: b, matrix: {{i: [1]}}}}, {{id: a, matrix: {{j: {{from: 1, to: {}}}}}, needs: [{needs}]}}]\n",
-                cells / 2
-            )
-        }),
         case("crossed-parents", {
             let side = sized(3_000);
             format!(
                 "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {side}}}}}}}, {{id: b, continues: a, matrix: {{j: {{from: 1, to: {side}}}}}}}]\n"
-            )
-        }),
-        case("workflow-matrix-of-many-shots", {
-            let shots =
-                joined(sized(9_000), ", ", |shot| format!("{{id: s{shot}, matrix: {{i: [{}]}}}}", shot + 1));
-            format!("{HEAD}matrix: {{i: {{from: 1, to: {}}}}}\nshots: [{shots}]\n", sized(90_000))
-        }),
-        case("steps-of-large-shots", {
-            let text = "w".repeat(sized(600_000));
-            format!(
-                "{HEAD}shots: [{{id: a, repeat: 100, note: \"{text}\", metadata: {{a: \"{text}\"}}, prompt: \"{{{{ step }}}}\"}}]\n"
             )
         }),
         case("steps-of-many-shots", {
@@ -363,21 +198,9 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
             });
             format!("{HEAD}matrix: {{i: {{from: 1, to: 5}}}}\nshots: [{shots}]\n")
         }),
-        case("one-line-of-many-shots", {
-            let shots = joined(sized(20_000), ", ", |shot| {
-                format!("{{id: s{shot}, prompt: \"{}\"}}", "w".repeat(100))
-            });
-            format!("{HEAD}shots: [{shots}]\n")
-        }),
         case("values-of-many-axes", {
             let axes = joined(16, ", ", |axis| format!("axis{axis}: [left, right]"));
             format!("{HEAD}shots: [{{id: a, matrix: {{{axes}}}}}]\n")
-        }),
-        case("values-of-few-axes", {
-            let axes = joined(if scale > 1 { 10 } else { 6 }, ", ", |axis| {
-                format!("axis{axis}: [{}]", if scale > 1 { "a, b" } else { "a, b, c, d, e, f" })
-            });
-            format!("{HEAD}shots: [{{id: a, matrix: {{{axes}}}, seed: 1}}]\n")
         }),
         case("chains-on-values-of-few-axes", {
             let axes = joined(sized(6_561).ilog(3) as usize, ", ", |axis| format!("axis{axis}: [a, b, c]"));
@@ -392,20 +215,6 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
         "table-of-60-columns-on-10-seeds",
         format!(
             "{HEAD}shots: [{{id: a, matrix: {{row: {{csv: t.csv}}, s: {{from: 1, to: 10}}}}, prompt: \"{{{{ row.a7 }}}} {{{{ s }}}}\", when: \"row.a3 != 'x'\"}}]\n"
-        ),
-        table(sized(9_999), 60),
-    );
-    with_table(
-        "seeds-on-a-table-of-60-columns",
-        format!(
-            "{HEAD}shots: [{{id: a, matrix: {{s: {{from: 1, to: 10}}, row: {{csv: t.csv}}}}, prompt: \"{{{{ row.a7 }}}} {{{{ s }}}}\"}}]\n"
-        ),
-        table(sized(9_999), 60),
-    );
-    with_table(
-        "five-zipped-tables",
-        format!(
-            "{HEAD}shots: [{{id: a, matrix: {{zip: {{r0: {{csv: t.csv}}, r1: {{csv: t.csv}}, r2: {{csv: t.csv}}, r3: {{csv: t.csv}}, r4: {{csv: t.csv}}}}, s: {{from: 1, to: 10}}}}, prompt: \"{{{{ r4.a7 }}}} {{{{ s }}}}\"}}]\n"
         ),
         table(sized(9_999), 60),
     );

@@ -151,27 +151,3 @@ fn polygon_distance(points: &[Point], x: f32, y: f32) -> f32 {
     }
     sign * nearest.sqrt()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances_are_negative_inside_and_grow_outside() {
-        let square = [(-1.0, 0.0), (1.0, 0.0), (1.0, 2.0), (-1.0, 2.0)];
-        let forms = [
-            Form::Polygon(square.to_vec()),
-            Form::Block { centre: (0.0, 1.0), half: (1.0, 1.0), round: 0.0 },
-            Form::Limb { from: (-0.5, 1.0), to: (0.5, 1.0), radii: (0.5, 0.5) },
-            Form::Ellipse { centre: (0.0, 1.0), radii: (1.0, 1.0) },
-        ];
-        for form in forms {
-            assert!(form.distance((0.0, 1.0)) < -0.3, "{form:?}");
-            assert!(form.distance((0.9, 1.0)) < 0.0, "{form:?}");
-            let out = form.distance((3.0, 1.0));
-            assert!((1.5..2.5).contains(&out), "{form:?}: {out}");
-            let [left, right, low, high] = form.bounds();
-            assert!(left <= -0.99 && right >= 0.99 && low <= 0.51 && high >= 1.49, "{form:?}");
-        }
-    }
-}
