@@ -255,6 +255,12 @@ async fn serve_killed_repeatedly_finishes_each_task_once() {
         lock(&address).clone_from(&served.url);
         // At another moment of its life each time.
         tokio::time::sleep(Duration::from_millis(40 + kill * 37 % 300)).await;
+        // On a busy machine it may not have accepted anything yet.
+        let begin = Instant::now();
+        while lock(&observations).accepted.len() < expected_by(kill) {
+            assert!(begin.elapsed() < TIMEOUT, "nothing is accepted");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         // Once this service is gone, that of another test may get its port.
         lock(&address).clear();
         served.child.kill().expect("it can be killed");
@@ -271,11 +277,15 @@ async fn serve_killed_repeatedly_finishes_each_task_once() {
     all.expect("every accepted task completes in time").expect("no answer was wrong");
     let observations = lock(&observations);
     assert_eq!(observations.accepted.len(), observations.completed.len());
-    assert!(observations.accepted.len() > 2 * KILLS as usize, "{}", observations.accepted.len());
     // What was once completed was never begun again.
     for (id, (_, begun_then)) in &observations.completed {
         assert_eq!(count_begun(&fixture, &observations.accepted[id]), *begun_then, "{id}");
     }
+}
+
+/// Tasks that are accepted before a kill, so that each life has some.
+fn expected_by(kill: u64) -> usize {
+    2 * (kill as usize + 1)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
