@@ -153,16 +153,11 @@ impl Halt {
     /// The halt that follows from this event alone, if any: [`RunProjection`] and [`crate::RunState`] both take it from here. Decided by the
     /// state of the run are `--fail-fast`, and caps that are reached without an intent.
     pub(crate) fn from_event(event: &Event) -> Option<Self> {
-        use crate::event::{PollResult, RefusalKind};
+        use crate::event::PollResult;
         let unusable = |failure: &Failure| Some(Self::ServiceUnusable { failure: failure.clone() });
         match event {
             Event::Interrupted => Some(Self::Interrupted),
-            // Versions that did not record whether it halts the run recorded the kind.
-            Event::Refused { refusal, halts, .. }
-                if *halts || refusal.kind == RefusalKind::ServiceUnusable =>
-            {
-                unusable(&refusal.failure)
-            }
+            Event::Refused { refusal, halts: true, .. } => unusable(&refusal.failure),
             Event::Indeterminate { reason, halts: true, .. } => {
                 unusable(&Failure::new(FailureKind::Unauthorized, reason))
             }
