@@ -18,13 +18,13 @@ const MOMENT: f64 = 2.0;
 const SECONDS: f64 = 5.0;
 const FRAME_RATE: u32 = 24;
 
-/// Renders a frame for each prompt of crates/renderer/tests/prompts.yaml into one picture.
+/// Renders a frame for each prompt of crates/renderer/tests/prompts.yaml into one image.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Sheet {
     /// The PNG file.
     #[arg(long, default_value = "docs/images/rehearsals.png")]
     output: PathBuf,
-    /// Leave the prompts out, to see whether the pictures can be matched with them.
+    /// Leave the prompts out, to see whether the images can be matched with them.
     #[arg(long)]
     no_captions: bool,
     /// Show the storyboard panel too.
@@ -52,7 +52,7 @@ pub(crate) fn run(root: &Path, args: &Sheet) -> Result<String, String> {
         .iter()
         .map(|entry| {
             let label = caption(&mut fonts, entry, mosaic.label());
-            Ok(SheetTile { picture: Some(picture(entry, look)?), label })
+            Ok(SheetTile { image: Some(image(entry, look)?), label })
         })
         .collect::<Result<_, String>>()?;
     let sheet = contact_sheet(&mosaic, &tiles).map_err(|error| error.to_string())?;
@@ -68,7 +68,7 @@ pub(crate) fn run(root: &Path, args: &Sheet) -> Result<String, String> {
     Ok(format!("{}\nWords that are not drawn:\n{}", output.display(), unread.join("\n")))
 }
 
-fn picture(entry: &Entry, look: Look) -> Result<RgbImage, String> {
+fn image(entry: &Entry, look: Look) -> Result<RgbImage, String> {
     let job = Job { frame_rate: FRAME_RATE, ..Job::new(&entry.prompt, (DRAWN.0, DRAWN.1), SECONDS) };
     let frame = (MOMENT * f64::from(FRAME_RATE)) as u32;
     look.draw_frame(&job, frame).map_err(|error| format!("{}: {error}", entry.id))

@@ -1,4 +1,4 @@
-//! Encodes raw pictures from standard input and says how long that took, to compare speed, size and quality:
+//! Encodes raw frames from standard input and says how long that took, to compare speed, size and quality:
 //!
 //! ```sh
 //! ffmpeg -v error -f lavfi -i mandelbrot=s=854x480:r=24 -t 5 -f rawvideo -pix_fmt rgb24 - \

@@ -9,7 +9,6 @@ use crate::rate::{greatest_common_divisor, rescale};
 /// Bound on a buffer, in samples of all channels together: 46 minutes of 48 kHz stereo.
 pub(crate) const MAX_SAMPLES: usize = 1 << 28;
 
-/// Decoded audio.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AudioBuffer {
     /// Samples per second and channel.

@@ -1,6 +1,6 @@
 //! Structural checks of compressed audio streams without a container that is read: MP3, ADTS, Ogg and FLAC. None is decoded for it.
 //!
-//! They tell a stream from other bytes behind a matching signature, before decoders see it. Ogg has checksums; of MP3 and ADTS most bytes have
+//! They tell a stream from other bytes after a matching signature, before decoders see it. Ogg has checksums; of MP3 and ADTS most bytes have
 //! to be in frames that follow each other. Damage within a frame, and within FLAC, is left to decoders.
 
 use crate::{MediaError, MediaType};

@@ -1,4 +1,4 @@
-//! [`Cancellation`]: ends work on films and pictures before it is done.
+//! [`Cancellation`]: ends work on films and images before it is done.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -17,14 +17,13 @@ pub struct ClipSpec {
     pub width: u32,
     /// Rows: even, at most [`MAX_SIDE`].
     pub height: u32,
-    /// Pictures per second.
     pub frame_rate: FrameRate,
     /// The sound track, if there is to be one.
     pub audio: Option<AudioSpec>,
-    /// The most that pictures may cost, in bits per second over a second or so; `None` for a limit that suits the size
-    /// (6 Mb/s for 480p, 12 for 720p, 20 for 1080p). Easy pictures stay far below it.
+    /// The most that frames may cost, in bits per second over a second or so; `None` for a limit that suits the size
+    /// (6 Mb/s for 480p, 12 for 720p, 20 for 1080p). Easy frames stay far below it.
     pub bits_per_second: Option<u32>,
-    /// How pictures and sound are encoded.
+    /// How frames and sound are encoded.
     pub effort: Effort,
 }
 
@@ -83,7 +82,7 @@ impl ClipSpec {
         Ok(())
     }
 
-    /// Parameters of its pictures, if they are supported.
+    /// Parameters of its frames, if they are supported.
     pub(crate) fn checked_stream(&self) -> Result<StreamSpec, MediaError> {
         self.check()?;
         Ok(StreamSpec {
@@ -107,21 +106,21 @@ impl ClipSpec {
     }
 }
 
-/// Encodes a clip as its pictures and its sound arrive, in any order between the two.
+/// Encodes a clip as its frames and its sound arrive, in any order between the two.
 ///
-/// Compressed pictures and raw sound are held in memory until [`ClipWriter::finish`]. The same calls give the same bytes.
+/// Compressed frames and raw sound are held in memory until [`ClipWriter::finish`]. The same calls give the same bytes.
 pub struct ClipWriter {
     spec: ClipSpec,
     encoder: VideoEncoder,
     frame: YuvFrame,
-    pictures: Vec<u8>,
+    coded: Vec<u8>,
     samples: Vec<OutputSample>,
     /// Interpolated frames that wait for the frame after them.
     between: u32,
     is_reordered: bool,
     sound: Vec<f32>,
     timescale: u32,
-    ticks_per_picture: u32,
+    ticks_per_frame: u32,
 }
 
 impl ClipWriter {
@@ -131,24 +130,24 @@ impl ClipWriter {
     /// [`MediaError::Request`] for an unsupported size, rate or channel count.
     pub fn new(spec: ClipSpec) -> Result<Self, MediaError> {
         let encoder = VideoEncoder::new(spec.checked_stream()?)?;
-        let (timescale, ticks_per_picture) = media_clock(spec.frame_rate);
+        let (timescale, ticks_per_frame) = media_clock(spec.frame_rate);
         let frame = YuvFrame::black(spec.width as usize, spec.height as usize);
-        let (pictures, samples, sound) = (Vec::new(), Vec::new(), Vec::new());
+        let (coded, samples, sound) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Self {
             spec,
             encoder,
             frame,
-            pictures,
+            coded,
             samples,
             between: 0,
             is_reordered: false,
             sound,
             timescale,
-            ticks_per_picture,
+            ticks_per_frame,
         })
     }
 
-    /// Adds the next picture, which must have the clip's size.
+    /// Adds the next frame, which must have the clip's size.
     ///
     /// # Errors
     /// [`MediaError::Request`] for another size.
@@ -164,40 +163,40 @@ impl ClipWriter {
         }
         rgb_to_i420(image, ColorSpace::WRITTEN, &mut self.frame);
         let between = std::mem::take(&mut self.between);
-        self.encoder.encode_after(&self.frame, between)?.iter().try_for_each(|picture| self.keep(picture))
+        self.encoder.encode_after(&self.frame, between)?.iter().try_for_each(|frame| self.keep(frame))
     }
 
-    /// Adds the picture before once more. It costs a few bytes and no time, and is decoded to the same pixels.
+    /// Adds the frame before once more. It costs a few bytes and no time, and is decoded to the same pixels.
     ///
     /// # Errors
-    /// [`MediaError::Request`] for a clip without a picture.
+    /// [`MediaError::Request`] for a clip without a frame.
     pub fn repeat_frame(&mut self) -> Result<(), MediaError> {
         self.check_begun()?;
         self.hold()?;
-        let picture = self.encoder.repeat();
-        self.keep(&picture)
+        let frame = self.encoder.repeat();
+        self.keep(&frame)
     }
 
-    /// Adds a picture between the one before and the next one that is pushed, which decoders interpolate along the motion between the two (H.264
+    /// Adds a frame between the one before and the next one that is pushed, which decoders interpolate along the motion between the two (H.264
     /// 8.4.1.2.3); any number of them may follow each other. It costs a few bytes and no time. Where the clip ends or is cut, or a group of
-    /// pictures ends ([`ClipWriter::is_group_full`]), before another is pushed, it repeats the picture before.
+    /// frames ends ([`ClipWriter::is_group_full`]), before another is pushed, it repeats the frame before.
     ///
     /// # Errors
-    /// [`MediaError::Request`] for a clip without a picture.
+    /// [`MediaError::Request`] for a clip without a frame.
     pub fn interpolate_frame(&mut self) -> Result<(), MediaError> {
         self.check_begun()?;
         self.between += 1;
         Ok(())
     }
 
-    /// Whether a frame that is pushed after `between` interpolated ones begins a new group of pictures. As no picture is interpolated across
+    /// Whether a frame that is pushed after `between` interpolated ones begins a new group of pictures. As no frame is interpolated across
     /// groups, smooth motion needs a frame that ends the group.
     #[must_use]
     pub fn is_group_full(&self, between: u32) -> bool {
         self.encoder.is_group_full(between)
     }
 
-    /// Tells that the next picture shows something else altogether: it becomes a point to seek to.
+    /// Tells that the next frame shows something else altogether: it becomes a point to seek to.
     ///
     /// # Errors
     /// [`MediaError::Encode`], which is not expected.
@@ -207,7 +206,7 @@ impl ClipWriter {
     }
 
     /// Adds audio: interleaved samples in -1..=1, any number of whole sample frames. When the clip is finished, samples after the last
-    /// picture are dropped and missing ones are silence.
+    /// frame are dropped and missing ones are silence.
     ///
     /// # Errors
     /// [`MediaError::Request`] when the clip has no audio track or the samples are no whole number of sample frames.
@@ -226,7 +225,7 @@ impl ClipWriter {
         Ok(())
     }
 
-    /// Pictures so far.
+    /// Frames so far.
     #[must_use]
     pub fn frames(&self) -> u64 {
         self.samples.len() as u64 + u64::from(self.between)
@@ -235,9 +234,9 @@ impl ClipWriter {
     /// The whole file: H.264 High and AAC-LC, index in front, exact durations, an edit list that hides the encoder's delay.
     ///
     /// # Errors
-    /// [`MediaError::Request`] for a clip without a picture.
+    /// [`MediaError::Request`] for a clip without a frame.
     pub fn finish(self) -> Result<Vec<u8>, MediaError> {
-        let mut file = Vec::with_capacity(self.pictures.len() + self.samples.len() * 16 + (64 << 10));
+        let mut file = Vec::with_capacity(self.coded.len() + self.samples.len() * 16 + (64 << 10));
         self.finish_into(&mut file)?;
         Ok(file)
     }
@@ -251,14 +250,14 @@ impl ClipWriter {
         if !self.is_reordered {
             self.samples.iter_mut().for_each(|sample| sample.offset = 0);
         }
-        let presented = self.samples.len() as u64 * u64::from(self.ticks_per_picture);
+        let presented = self.samples.len() as u64 * u64::from(self.ticks_per_frame);
         let starts = starts(&self.samples);
         let mut tracks = vec![OutputTrack {
             kind: OutputKind::Video { width: self.spec.width, height: self.spec.height },
             entry: avc1(self.spec.width, self.spec.height, &self.encoder.parameter_sets()?),
             timescale: self.timescale,
             samples: std::mem::take(&mut self.samples),
-            start: u64::from(if self.is_reordered { self.ticks_per_picture } else { 0 }),
+            start: u64::from(if self.is_reordered { self.ticks_per_frame } else { 0 }),
             presented,
         }];
         let mut packets = Vec::new();
@@ -269,11 +268,11 @@ impl ClipWriter {
             tracks.push(track);
             packets = sound;
         }
-        let pictures = &self.pictures;
+        let coded = &self.coded;
         write_movie(out, &tracks, &StoredTags::default(), &mut |track, sample, bytes| {
             if track == 0 {
                 let size = tracks[0].samples[sample].size as usize;
-                bytes.extend_from_slice(&pictures[starts[sample]..][..size]);
+                bytes.extend_from_slice(&coded[starts[sample]..][..size]);
             } else {
                 bytes.extend_from_slice(&packets[sample]);
             }
@@ -288,24 +287,24 @@ impl ClipWriter {
         Ok(())
     }
 
-    /// Repeats the last picture instead of those that were to be interpolated.
+    /// Repeats the last frame instead of those that were to be interpolated.
     fn hold(&mut self) -> Result<(), MediaError> {
         for _ in 0..std::mem::take(&mut self.between) {
-            let picture = self.encoder.repeat();
-            self.keep(&picture)?;
+            let frame = self.encoder.repeat();
+            self.keep(&frame)?;
         }
         Ok(())
     }
 
-    fn keep(&mut self, picture: &CodedPicture) -> Result<(), MediaError> {
+    fn keep(&mut self, frame: &CodedPicture) -> Result<(), MediaError> {
         let too_large =
-            |_| MediaError::Encode { codec: "H.264", reason: "it wrote a picture of 4 GiB".to_owned() };
-        let size = u32::try_from(picture.bytes.len()).map_err(too_large)?;
-        self.pictures.extend_from_slice(&picture.bytes);
-        let offset = picture.delay.saturating_mul(self.ticks_per_picture).cast_signed();
-        let (duration, sync) = (self.ticks_per_picture, picture.is_sync);
+            |_| MediaError::Encode { codec: "H.264", reason: "it wrote a frame of 4 GiB".to_owned() };
+        let size = u32::try_from(frame.bytes.len()).map_err(too_large)?;
+        self.coded.extend_from_slice(&frame.bytes);
+        let offset = frame.delay.saturating_mul(self.ticks_per_frame).cast_signed();
+        let (duration, sync) = (self.ticks_per_frame, frame.is_sync);
         self.samples.push(OutputSample { size, duration, offset, is_sync: sync });
-        self.is_reordered |= picture.delay != 1;
+        self.is_reordered |= frame.delay != 1;
         Ok(())
     }
 }
@@ -347,7 +346,7 @@ pub(crate) fn audio_track(
     Ok((track, sound.packets))
 }
 
-/// Ticks per second, and per picture. Fine enough for players that round to their own clock.
+/// Ticks per second, and per frame. Fine enough for players that round to their own clock.
 pub(crate) fn media_clock(rate: FrameRate) -> (u32, u32) {
     let (mut timescale, mut ticks) = (rate.numerator(), rate.denominator());
     while timescale < 10_000 && ticks < 1 << 20 {

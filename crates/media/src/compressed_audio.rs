@@ -157,7 +157,7 @@ impl<'a> Stream<'a> {
         let (mut first, mut last, mut presented_end) = (None, None, 0);
         while let Some(packet) = self.reader.next_packet().or_else(end)? {
             let start = packet.pts.get();
-            // How long a packet is before its trims is said by the start of the next one.
+            // How long a packet is before its trims is stated by the start of the next one.
             let length = last.map_or(packet.dur.get() as i64, |last: i64| start.saturating_sub(last));
             let trimmed = i64::try_from(packet.trim_end.get()).unwrap_or(i64::MAX);
             presented_end = presented_end.max(start.saturating_add(length).saturating_sub(trimmed));

@@ -1,20 +1,20 @@
-//! How a picture fills a film of another shape.
+//! How an image fills a film of another shape.
 
 use crate::RgbImage;
 
-/// How pictures are brought to a film's size where their shape is another.
+/// How images are brought to a film's size where their shape is another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fit {
-    /// The whole picture between black bars.
+    /// The whole image between black bars.
     #[default]
     Letterbox,
-    /// The picture fills the frame; what is beyond it is cut off on both sides.
+    /// The image fills the frame; what is beyond it is cut off on both sides.
     Crop,
-    /// The whole picture over itself, enlarged, blurred and darkened.
+    /// The whole image over itself, enlarged, blurred and darkened.
     Blur,
 }
 
-/// How much smaller the picture is that is enlarged again for a blurred background.
+/// How much smaller the image is that is enlarged again for a blurred background.
 const BLUR_STEP: u32 = 24;
 /// The brightness of a blurred background, in 256ths.
 pub(crate) const BLUR_BRIGHTNESS: u16 = 140;
@@ -33,7 +33,7 @@ impl RgbImage {
                     return inner;
                 }
                 let mut framed = self.blurred(width, height);
-                // Even offsets keep the picture's edge on the chroma grid.
+                // Even offsets keep the image's edge on the chroma grid.
                 let offset = |outer: u32, inner: u32| ((outer - inner) / 2) & !1;
                 framed.paint((offset(width, inner_width), offset(height, inner_height)), &inner);
                 framed
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn blur_shows_all_of_the_picture_over_a_dark_background() {
+    fn blur_shows_all_of_the_image_over_a_dark_background() {
         let framed = flag().fitted(Fit::Blur, (60, 60));
         assert_eq!((framed.pixel(2, 30), framed.pixel(30, 30)), ([200, 0, 0], [0, 200, 0]));
         let [red, green, blue] = framed.pixel(30, 4);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn letterbox_is_black_beside_the_picture() {
+    fn letterbox_is_black_beside_the_image() {
         assert_eq!(flag().fitted(Fit::Letterbox, (60, 60)).pixel(30, 4), [0, 0, 0]);
     }
 }

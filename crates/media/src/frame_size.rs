@@ -1,4 +1,4 @@
-//! The bound on the size of pictures.
+//! The bound on the size of images.
 
-/// The longest side of a picture in pixels, read or written.
+/// The longest side of an image in pixels, read or written.
 pub const MAX_SIDE: u32 = 8192;

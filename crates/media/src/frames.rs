@@ -29,10 +29,9 @@ pub(crate) struct FrameReader {
 
 impl FrameReader {
     /// # Errors
-    /// [`MediaError::NeedsFfmpeg`] unless the pictures are H.264 of the usual kind.
+    /// [`MediaError::NeedsFfmpeg`] unless the frames are H.264 of the usual kind.
     pub(crate) fn new(mut movie: Movie) -> Result<Self, MediaError> {
-        let track =
-            movie.video.take().ok_or_else(|| MediaError::NotMedia("it has no pictures".to_owned()))?;
+        let track = movie.video.take().ok_or_else(|| MediaError::NotMedia("it has no frames".to_owned()))?;
         let config = decoder_config(&track)?;
         let container = track.configuration(*b"colr").and_then(|colr| match colr {
             [b'n', b'c', b'l', b'x', _, _, _, _, m0, m1, range, ..] => {
@@ -69,7 +68,7 @@ impl FrameReader {
             .filter(|&i| self.track.samples[i].is_sync || i == 0)
             .take(MAX_ATTEMPTS)
             .collect();
-        let mut outcome = Err(MediaError::damaged("it has no picture to begin with"));
+        let mut outcome = Err(MediaError::damaged("it has no frame to begin with"));
         for from in seek_points {
             outcome = self.decode_from(from, target);
             match &outcome {
@@ -98,7 +97,7 @@ impl FrameReader {
     /// presentation order).
     ///
     /// # Errors
-    /// [`MediaError::TooLarge`] for more pictures than are decoded for one request.
+    /// [`MediaError::TooLarge`] for more frames than are decoded for one request.
     pub(crate) fn frames_from(self, from: u64) -> Result<Frames, MediaError> {
         self.check_effort(self.track.samples.len())?;
         let order = self.track.presentation_order();
@@ -128,12 +127,12 @@ impl FrameReader {
         })
     }
 
-    fn check_effort(&self, pictures: usize) -> Result<(), MediaError> {
+    fn check_effort(&self, frames: usize) -> Result<(), MediaError> {
         let pixels = u64::from(self.config.sps.width) * u64::from(self.config.sps.height);
-        if pixels.saturating_mul(pictures as u64) > MAX_PIXELS {
+        if pixels.saturating_mul(frames as u64) > MAX_PIXELS {
             return Err(MediaError::TooLarge {
                 what: format!(
-                    "a run of {pictures} pictures of {}x{}",
+                    "a run of {frames} frames of {}x{}",
                     self.config.sps.width, self.config.sps.height
                 ),
                 limit: "an hour of 1080p".to_owned(),
@@ -161,7 +160,7 @@ fn seek_point(track: &Track, position: &[usize], from: usize) -> usize {
 pub(crate) struct MovieFrame {
     /// When it is presented, in seconds from the beginning.
     pub(crate) time: f64,
-    pub(crate) picture: YuvFrame,
+    pub(crate) image: YuvFrame,
 }
 
 /// The frames of a movie in presentation order. Buffers only frames that are out of order.
@@ -192,14 +191,14 @@ impl Frames {
     /// The next presented frame; `None` after the last one.
     pub(crate) fn next(&mut self) -> Result<Option<MovieFrame>, MediaError> {
         loop {
-            while let Some(picture) = self.waiting.remove(&self.next) {
+            while let Some(image) = self.waiting.remove(&self.next) {
                 let number = self.next;
                 self.next += 1;
                 let shown = &self.reader.track.samples[self.order[number]];
                 if self.reader.track.is_presented(shown) {
                     let (start, _) = self.reader.track.presentation();
                     let time = (shown.composition - start) as f64 / f64::from(self.reader.track.timescale);
-                    return Ok(Some(MovieFrame { time, picture }));
+                    return Ok(Some(MovieFrame { time, image }));
                 }
             }
             let Some(sample) = self.reader.track.samples.get(self.sample) else { return Ok(None) };

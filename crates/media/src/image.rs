@@ -239,7 +239,7 @@ mod tests {
         assert_eq!((boxed.width(), boxed.height()), (80, 40));
         assert_eq!(boxed.pixel(0, 20), [0, 0, 0], "a bar on the left");
         assert_eq!(boxed.pixel(79, 20), [0, 0, 0], "a bar on the right");
-        assert_eq!(boxed.pixel(40, 20)[2], 200, "the picture in the middle");
+        assert_eq!(boxed.pixel(40, 20)[2], 200, "the image in the middle");
         assert_eq!(fit_inside((854, 480), (852, 480)), (852, 480));
         assert_eq!(fit_inside((1920, 1080), (1280, 720)), (1280, 720));
     }

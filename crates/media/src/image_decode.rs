@@ -71,18 +71,18 @@ pub fn decode_image(bytes: &[u8]) -> Result<RgbImage, MediaError> {
     let ImageHeader { decoder, orientation, name } = ImageHeader::read(bytes)?;
     check_end(bytes)?;
     let decoded = catch_panic(|| DynamicImage::from_decoder(decoder))?;
-    let mut picture = decoded.map_err(|error| damaged(name, error))?;
-    picture.apply_orientation(orientation);
-    let (width, height) = (picture.width(), picture.height());
-    let pixels = if picture.color().has_alpha() {
+    let mut image = decoded.map_err(|error| damaged(name, error))?;
+    image.apply_orientation(orientation);
+    let (width, height) = (image.width(), image.height());
+    let pixels = if image.color().has_alpha() {
         let mut pixels = Vec::with_capacity(width as usize * height as usize * 3);
-        for &image::Rgba([r, g, b, alpha]) in picture.into_rgba8().pixels() {
+        for &image::Rgba([r, g, b, alpha]) in image.into_rgba8().pixels() {
             let over_black = |c: u8| ((u16::from(c) * u16::from(alpha) + 127) / 255) as u8;
             pixels.extend([over_black(r), over_black(g), over_black(b)]);
         }
         pixels
     } else {
-        picture.into_rgb8().into_raw()
+        image.into_rgb8().into_raw()
     };
     let mut image = RgbImage::from_pixels(width, height, pixels)
         .ok_or_else(|| MediaError::damaged("the image has no pixels"))?;

@@ -26,11 +26,10 @@ const HEAD_BYTES: u64 = 4 << 10;
 /// A file that can be sent as an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputInfo {
-    /// The format.
     pub media_type: MediaType,
     /// Width and height in pixels; `None` for audio.
     pub size: Option<(u32, u32)>,
-    /// How long the pictures of a video last, or the sound of a format that this crate decodes.
+    /// How long the frames of a video last, or the sound of a format that this crate decodes.
     pub duration: Option<Duration>,
     /// How long it took to decode, whatever the machine: in pixels, or samples of all channels, of a format that is decoded quickly. Those of a WebP
     /// or a progressive JPEG count more.
@@ -139,15 +138,15 @@ fn inspect_movie(media_type: MediaType, movie: Movie) -> Result<InputInfo, Media
             Err(error) => Err(error),
         };
     };
-    let pictures = FrameReader::new(movie).and_then(|mut frames| frames.first().and_then(|_| frames.last()));
-    let is_native = match pictures {
+    let frames = FrameReader::new(movie).and_then(|mut frames| frames.first().and_then(|_| frames.last()));
+    let is_native = match frames {
         Ok(_) => true,
         // In another codec than H.264 the index has to suffice.
         Err(MediaError::NeedsFfmpeg { .. }) => false,
         Err(error) => return Err(error),
     };
     let (size, duration) = (Some((video.width, video.height)), Some(video.duration));
-    // The first picture and the last one.
+    // The first frame and the last one.
     let decoded = if is_native { 2 * u64::from(video.width) * u64::from(video.height) } else { 0 };
     Ok(InputInfo { media_type, size, duration, decoded, is_native })
 }

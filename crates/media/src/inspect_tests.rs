@@ -38,7 +38,7 @@ fn inspect_refuses_other_formats_and_damage() {
     assert!(inspect(&video[..video.len() - 20]).is_err());
 }
 
-/// Bytes with zeros behind them, as many as there are to be; counts what is read.
+/// Bytes with zeros after them, as many as there are to be; counts what is read.
 struct ZeroPadded {
     bytes: Cursor<Vec<u8>>,
     length: u64,

@@ -5,7 +5,7 @@
 //! - [`first_frame`], [`last_frame`]: single frames, decoded exactly
 //! - [`join`]: edits clips into a film
 //! - [`write_proxy`]: a small version of a video
-//! - [`contact_sheet`]: pictures side by side with labels
+//! - [`contact_sheet`]: images side by side with labels
 //! - [`decode_audio`]: PCM samples of an audio or video file
 //! - [`Ffmpeg`]: the external program, for codecs that are not handled natively; located by the caller
 //! - [`inspect`]: whether a file can be sent as an input; [`MediaType`]: formats by magic bytes

@@ -1,12 +1,12 @@
-//! Pictures side by side, each over its label: contact sheets.
+//! Images side by side, each over its label: contact sheets.
 
 use crate::{MediaError, RgbImage};
 
 /// Pixels between tiles and around them.
 const GAP: u32 = 8;
-/// Background, and what stands for a picture that does not exist.
+/// Background, and what stands for an image that does not exist.
 const BACKGROUND: [u8; 3] = [16, 18, 22];
-const NO_PICTURE: [u8; 3] = [38, 42, 50];
+const NO_IMAGE: [u8; 3] = [38, 42, 50];
 
 /// Tiles in rows, all of one size, on a dark background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Mosaic {
 }
 
 impl Mosaic {
-    /// A layout of `count` tiles with pictures of `tile` pixels (width, height) over labels of the same width and of `label_height` pixels. Sides
+    /// A layout of `count` tiles with images of `tile` pixels (width, height) over labels of the same width and of `label_height` pixels. Sides
     /// are made even.
     #[must_use]
     pub fn new(count: usize, columns: usize, tile: (u32, u32), label_height: u32) -> Self {
@@ -32,7 +32,7 @@ impl Mosaic {
         }
     }
 
-    /// Width and height of a tile's picture.
+    /// Width and height of a tile's image.
     #[must_use]
     pub fn tile(&self) -> (u32, u32) {
         self.tile
@@ -44,7 +44,7 @@ impl Mosaic {
         (self.tile.0, self.label_height)
     }
 
-    /// Width and height of the whole picture, both even.
+    /// Width and height of the whole image, both even.
     fn size(&self) -> (u32, u32) {
         let (width, height) = self.pitch();
         let rows = self.count.div_ceil(self.columns);
@@ -59,8 +59,8 @@ impl Mosaic {
         (self.tile.0.saturating_add(GAP), self.tile.1.saturating_add(self.label_height).saturating_add(GAP))
     }
 
-    /// Left and upper edge of a tile's picture.
-    fn picture_at(&self, index: usize) -> (u32, u32) {
+    /// Left and upper edge of a tile's image.
+    fn image_at(&self, index: usize) -> (u32, u32) {
         let index = index as u32;
         let (width, height) = self.pitch();
         (GAP + index % self.columns * width, GAP + index / self.columns * height)
@@ -68,23 +68,23 @@ impl Mosaic {
 
     /// Left and upper edge of a tile's label.
     fn label_at(&self, index: usize) -> (u32, u32) {
-        let (x, y) = self.picture_at(index);
+        let (x, y) = self.image_at(index);
         (x, y + self.tile.1)
     }
 
-    /// The background with labels, and an empty tile for each picture.
+    /// The background with labels, and an empty tile for each image.
     fn background<'a>(&self, labels: impl Iterator<Item = &'a RgbImage>) -> Result<RgbImage, MediaError> {
         let (width, height) = self.size();
         if u64::from(width) * u64::from(height) > crate::MAX_IMAGE_PIXELS {
             return Err(MediaError::TooLarge {
-                what: format!("a picture of {width}x{height}"),
+                what: format!("an image of {width}x{height}"),
                 limit: format!("{} megapixels", crate::MAX_IMAGE_PIXELS >> 20),
             });
         }
         let mut canvas = filled(width, height, BACKGROUND);
-        let empty = filled(self.tile.0, self.tile.1, NO_PICTURE);
+        let empty = filled(self.tile.0, self.tile.1, NO_IMAGE);
         for (index, label) in labels.enumerate().take(self.count as usize) {
-            canvas.paint(self.picture_at(index), &empty);
+            canvas.paint(self.image_at(index), &empty);
             canvas.paint(self.label_at(index), label);
         }
         Ok(canvas)
@@ -99,16 +99,16 @@ fn filled(width: u32, height: u32, color: [u8; 3]) -> RgbImage {
     image
 }
 
-/// A picture of a contact sheet.
+/// An image of a contact sheet.
 #[derive(Clone, Debug)]
 pub struct SheetTile {
-    /// The picture, of any size; `None` if it does not exist.
-    pub picture: Option<RgbImage>,
+    /// The image, of any size; `None` if it does not exist.
+    pub image: Option<RgbImage>,
     /// Its label, of the size of [`Mosaic::label`].
     pub label: RgbImage,
 }
 
-/// Pictures side by side, scaled to the size of the tiles without changing their shape.
+/// Images side by side, scaled to the size of the tiles without changing their shape.
 ///
 /// # Errors
 /// [`MediaError::TooLarge`] for more pixels than [`crate::MAX_IMAGE_PIXELS`].
@@ -116,8 +116,8 @@ pub fn contact_sheet(mosaic: &Mosaic, tiles: &[SheetTile]) -> Result<RgbImage, M
     let mut canvas = mosaic.background(tiles.iter().map(|tile| &tile.label))?;
     let (width, height) = mosaic.tile();
     for (index, tile) in tiles.iter().enumerate().take(mosaic.count as usize) {
-        if let Some(picture) = &tile.picture {
-            canvas.paint(mosaic.picture_at(index), &picture.letterboxed(width, height));
+        if let Some(image) = &tile.image {
+            canvas.paint(mosaic.image_at(index), &image.letterboxed(width, height));
         }
     }
     Ok(canvas)
@@ -131,13 +131,13 @@ mod tests {
     fn tiles_lie_in_rows_with_their_labels() {
         let mosaic = Mosaic::new(5, 3, (101, 61), 21);
         assert_eq!((mosaic.tile(), mosaic.label(), mosaic.size()), ((100, 60), (100, 20), (332, 184)));
-        let picture = filled(50, 30, [200, 10, 10]);
+        let image = filled(50, 30, [200, 10, 10]);
         let label = filled(100, 20, [0, 200, 0]);
-        let tile = |picture: Option<&RgbImage>| SheetTile { picture: picture.cloned(), label: label.clone() };
-        let tiles = [Some(&picture), None, Some(&picture), None, Some(&picture)].map(tile);
+        let tile = |image: Option<&RgbImage>| SheetTile { image: image.cloned(), label: label.clone() };
+        let tiles = [Some(&image), None, Some(&image), None, Some(&image)].map(tile);
         let sheet = contact_sheet(&mosaic, &tiles).unwrap();
         assert_eq!((sheet.width(), sheet.height()), (332, 184));
-        let expected = [[200, 10, 10], NO_PICTURE];
+        let expected = [[200, 10, 10], NO_IMAGE];
         for (index, (x, y)) in [(8, 8), (116, 8), (224, 8), (8, 96), (116, 96)].into_iter().enumerate() {
             assert_eq!(sheet.pixel(x + 50, y + 30), expected[index % 2], "{index}");
             assert_eq!(sheet.pixel(x + 99, y + 79), [0, 200, 0], "{index}");

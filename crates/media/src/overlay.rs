@@ -1,4 +1,4 @@
-//! Ink over a film's pictures, for some of its frames.
+//! Ink over some of a film's frames.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use rusty_h264::YuvFrame;
 use crate::RgbImage;
 use crate::color::{ColorSpace, rgb_to_i420};
 
-/// What lies over a picture.
+/// What lies over a frame.
 ///
 /// Invariant: there is one value of opacity for each pixel of the ink.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ impl Overlay {
     }
 }
 
-/// Draws an overlay by its index, for pictures of a size in pixels.
+/// Draws an overlay by its index, for frames of a size in pixels.
 pub type DrawOverlay = Arc<dyn Fn(usize, (u32, u32)) -> Option<Overlay> + Send + Sync>;
 
 /// When an overlay is shown.
@@ -85,7 +85,7 @@ impl std::fmt::Debug for Overlays {
     }
 }
 
-/// Lays overlays over the pictures of a film, which come in order.
+/// Lays overlays over the frames of a film, which come in order.
 pub(crate) struct OverlayPainter<'a> {
     overlays: &'a Overlays,
     size: (u32, u32),
@@ -97,13 +97,13 @@ pub(crate) struct OverlayPainter<'a> {
 }
 
 impl<'a> OverlayPainter<'a> {
-    /// For pictures of this size and these colors.
+    /// For frames of this size and these colors.
     pub(crate) fn new(overlays: &'a Overlays, size: (u32, u32), color: ColorSpace) -> Self {
         Self { overlays, size, color, next: 0, open: Vec::new() }
     }
 
-    /// Lays over a picture what is due in this frame of the film. `None` where that is nothing.
-    pub(crate) fn paint(&mut self, frame: u64, picture: &YuvFrame) -> Option<YuvFrame> {
+    /// Lays over the image of a frame of the film what is due in it. `None` where that is nothing.
+    pub(crate) fn paint(&mut self, frame: u64, image: &YuvFrame) -> Option<YuvFrame> {
         self.open.retain(|(span, _)| span.frames.end > frame);
         while let Some(span) = self.overlays.spans.get(self.next).filter(|span| span.frames.start <= frame) {
             if span.frames.end > frame
@@ -116,7 +116,7 @@ impl<'a> OverlayPainter<'a> {
         if self.open.is_empty() {
             return None;
         }
-        let mut painted = picture.clone();
+        let mut painted = image.clone();
         for (span, planes) in &self.open {
             planes.blend(&mut painted, span.strength(frame));
         }
@@ -124,7 +124,7 @@ impl<'a> OverlayPainter<'a> {
     }
 }
 
-/// An overlay in the form of the film's pictures.
+/// An overlay in the form of the film's frames.
 struct Planes {
     position: (usize, usize),
     ink: YuvFrame,
@@ -161,17 +161,17 @@ impl Planes {
     }
 
     /// `strength` in 256ths.
-    fn blend(&self, picture: &mut YuvFrame, strength: u32) {
+    fn blend(&self, image: &mut YuvFrame, strength: u32) {
         let (x, y) = self.position;
-        let (width, half) = (picture.width, picture.width.div_ceil(2));
+        let (width, half) = (image.width, image.width.div_ceil(2));
         let (wide, half_wide) = (self.ink.width, self.ink.width / 2);
-        blend(&mut picture.y, width, (x, y), (&self.ink.y, &self.luma, wide), strength);
-        blend(&mut picture.u, half, (x / 2, y / 2), (&self.ink.u, &self.chroma, half_wide), strength);
-        blend(&mut picture.v, half, (x / 2, y / 2), (&self.ink.v, &self.chroma, half_wide), strength);
+        blend(&mut image.y, width, (x, y), (&self.ink.y, &self.luma, wide), strength);
+        blend(&mut image.u, half, (x / 2, y / 2), (&self.ink.u, &self.chroma, half_wide), strength);
+        blend(&mut image.v, half, (x / 2, y / 2), (&self.ink.v, &self.chroma, half_wide), strength);
     }
 }
 
-/// Mixes a plane of ink into one of a picture, as far as it is inside.
+/// Mixes a plane of ink into one of a frame, as far as it is inside.
 fn blend(
     plane: &mut [u8],
     width: usize,
@@ -212,7 +212,7 @@ mod tests {
     fn overlays_lie_over_their_frames() {
         let overlays = overlays(vec![2..4, 3..6]);
         let mut painter = OverlayPainter::new(&overlays, (64, 32), ColorSpace::WRITTEN);
-        let picture = YuvFrame::black(64, 32);
+        let image = YuvFrame::black(64, 32);
         let lights = |painted: &YuvFrame| {
             let is_light = |x: usize| painted.y[8 * 64 + x] > 100;
             (0..64).filter(|x| is_light(*x)).collect::<Vec<_>>()
@@ -224,10 +224,10 @@ mod tests {
             (5, Some((31..39).collect())),
             (6, None),
         ] {
-            assert_eq!(painter.paint(frame, &picture).as_ref().map(lights), expected, "frame {frame}");
+            assert_eq!(painter.paint(frame, &image).as_ref().map(lights), expected, "frame {frame}");
         }
         let mut late = OverlayPainter::new(&overlays, (64, 32), ColorSpace::WRITTEN);
-        assert_eq!(late.paint(10, &picture), None, "those that are over are never drawn");
+        assert_eq!(late.paint(10, &image), None, "those that are over are never drawn");
     }
 
     #[test]
@@ -261,15 +261,15 @@ mod tests {
     }
 
     #[test]
-    fn overlays_outside_of_the_picture_are_cut() {
+    fn overlays_outside_of_the_frame_are_cut() {
         let ink = RgbImage::new(40, 40);
         let overlay = Overlay::new((60, 30), ink.clone(), vec![255; 1_600]).unwrap();
-        let mut picture = YuvFrame::black(64, 32);
-        picture.y.fill(200);
-        Planes::new(&overlay, ColorSpace::WRITTEN).blend(&mut picture, 256);
-        assert_eq!(picture.y.iter().filter(|value| **value != 200).count(), 4 * 2);
+        let mut image = YuvFrame::black(64, 32);
+        image.y.fill(200);
+        Planes::new(&overlay, ColorSpace::WRITTEN).blend(&mut image, 256);
+        assert_eq!(image.y.iter().filter(|value| **value != 200).count(), 4 * 2);
         let outside = Overlay::new((1_000, 1_000), ink.clone(), vec![255; 1_600]).unwrap();
-        Planes::new(&outside, ColorSpace::WRITTEN).blend(&mut picture, 256);
+        Planes::new(&outside, ColorSpace::WRITTEN).blend(&mut image, 256);
         assert!(Overlay::new((0, 0), ink, vec![255; 3]).is_none());
     }
 }

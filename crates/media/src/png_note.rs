@@ -7,7 +7,7 @@ const SIGNATURE: usize = 8;
 /// The keyword, the end of it, no compression, and neither language nor translated keyword.
 const PREFIX: &[u8] = b"runner:scene\0\0\0\0\0";
 
-/// Puts a note behind the header of a PNG file.
+/// Puts a note after the header of a PNG file.
 pub(crate) fn insert(png: &mut Vec<u8>, note: &str) {
     let Some(header) = chunks(png).next() else { return };
     if note.len() > MAX_NOTE_BYTES {

@@ -1,4 +1,4 @@
-//! Posters: small pictures that stand for a video in a list.
+//! Posters: small images that stand for a video in a list.
 
 use std::path::Path;
 
@@ -18,27 +18,27 @@ const MIN_BRIGHTNESS: u64 = 14;
 /// As [`Ffmpeg::first_frame`].
 pub fn poster(path: &Path, max_side: u32, ffmpeg: &Ffmpeg) -> Result<Vec<u8>, MediaError> {
     let first = ffmpeg.first_frame(path)?;
-    let picture = if brightness(&first) < MIN_BRIGHTNESS { ffmpeg.last_frame(path)? } else { first };
-    let longest = picture.width().max(picture.height()).max(1);
+    let frame = if brightness(&first) < MIN_BRIGHTNESS { ffmpeg.last_frame(path)? } else { first };
+    let longest = frame.width().max(frame.height()).max(1);
     let scaled = |side: u32| {
         let side = u64::from(side) * u64::from(max_side.min(longest)) / u64::from(longest);
         u32::try_from(side).unwrap_or(u32::MAX).max(1)
     };
-    jpeg(&picture.resized(scaled(picture.width()), scaled(picture.height())))
+    jpeg(&frame.resized(scaled(frame.width()), scaled(frame.height())))
 }
 
-pub(crate) fn jpeg(picture: &RgbImage) -> Result<Vec<u8>, MediaError> {
+pub(crate) fn jpeg(image: &RgbImage) -> Result<Vec<u8>, MediaError> {
     let mut bytes = Vec::new();
     image::codecs::jpeg::JpegEncoder::new_with_quality(&mut bytes, QUALITY)
-        .write_image(picture.pixels(), picture.width(), picture.height(), image::ExtendedColorType::Rgb8)
+        .write_image(image.pixels(), image.width(), image.height(), image::ExtendedColorType::Rgb8)
         .map_err(|error| MediaError::Damaged(format!("the poster cannot be encoded: {error}")))?;
     Ok(bytes)
 }
 
 /// The mean of all samples.
-fn brightness(picture: &RgbImage) -> u64 {
-    let sum: u64 = picture.pixels().iter().map(|sample| u64::from(*sample)).sum();
-    sum / (picture.pixels().len() as u64).max(1)
+fn brightness(image: &RgbImage) -> u64 {
+    let sum: u64 = image.pixels().iter().map(|sample| u64::from(*sample)).sum();
+    sum / (image.pixels().len() as u64).max(1)
 }
 
 #[cfg(test)]
@@ -62,8 +62,8 @@ mod tests {
     fn poster_is_a_small_jpeg_of_a_visible_frame() {
         let shade = |shades: &[u8], side: u32| {
             let jpeg = poster(clip(shades).path(), side, &Ffmpeg::default()).unwrap();
-            let picture = decode_image(&jpeg).unwrap();
-            (picture.width(), picture.height(), picture.pixel(9, 9)[0].abs_diff(200) < 6)
+            let image = decode_image(&jpeg).unwrap();
+            (image.width(), image.height(), image.pixel(9, 9)[0].abs_diff(200) < 6)
         };
         assert_eq!(shade(&[200, 100, 50], 160), (160, 90, true));
         assert_eq!(shade(&[0, 100, 200], 160), (160, 90, true));

@@ -1,4 +1,4 @@
-//! How the stored pictures of a track are presented: turned upright by the display matrix, with square pixels.
+//! How the stored frames of a track are presented: turned upright by the display matrix, with square pixels.
 
 use crate::RgbImage;
 use crate::frame_size::MAX_SIDE;
@@ -12,7 +12,7 @@ const SQUARE_TOLERANCE: f64 = 0.005;
 /// Maximum accepted pixel aspect ratio.
 const MAX_PIXEL_ASPECT: f64 = 8.0;
 
-/// Presentation of a track's pictures.
+/// Presentation of a track's frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Presentation {
     /// `None` where the matrix asks for more than quarter turns and mirroring.
@@ -46,17 +46,17 @@ impl Presentation {
         Self { turn: Some(turn), pixel: pixel.unwrap_or((1, 1)) }
     }
 
-    /// Whether the stored pictures are presented as they are.
+    /// Whether the stored frames are presented as they are.
     pub(crate) fn is_plain(self) -> bool {
         self.turn == Some(Turn::NONE) && self.stretch().is_none()
     }
 
-    /// Whether the pictures can be turned here.
+    /// Whether the frames can be turned here.
     pub(crate) fn is_supported(self) -> bool {
         self.turn.is_some()
     }
 
-    /// The size of presented pictures. No side is shorter than it is stored, unless the other one would be too long.
+    /// The size of presented frames. No side is shorter than it is stored, unless the other one would be too long.
     pub(crate) fn size(self, (width, height): (u32, u32)) -> (u32, u32) {
         let (mut presented_width, mut presented_height) = (f64::from(width), f64::from(height));
         if let Some(ratio) = self.stretch() {
@@ -73,7 +73,7 @@ impl Presentation {
         if self.turn.is_some_and(Turn::swaps_sides) { (height, width) } else { (width, height) }
     }
 
-    /// A stored picture as it is presented.
+    /// A stored frame as it is presented.
     pub(crate) fn apply(self, image: RgbImage) -> RgbImage {
         let (width, height) = self.size((image.width(), image.height()));
         let turned = self.turn.unwrap_or(Turn::NONE).apply(image);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_turned_by_the_matrix() {
+    fn frames_are_turned_by_the_matrix() {
         assert_eq!(turned(&clockwise(0)), [1, 2, 3, 4, 5, 6]);
         assert_eq!(turned(&clockwise(1)), [4, 1, 5, 2, 6, 3]);
         assert_eq!(turned(&clockwise(2)), [6, 5, 4, 3, 2, 1]);

@@ -75,7 +75,7 @@ pub(crate) fn describe(movie: &Movie) -> Result<Probe, MediaError> {
     let video = movie.video.as_ref().map(video_track).transpose()?;
     let audio = movie.audio.as_ref().map(audio_track);
     if video.is_none() && audio.is_none() {
-        return Err(MediaError::damaged("it has neither pictures nor sound"));
+        return Err(MediaError::damaged("it has neither video nor sound"));
     }
     let tracks = [video.as_ref().map(|v| v.duration), audio.as_ref().map(|a| a.duration)];
     let duration = tracks.into_iter().flatten().max().unwrap_or_default();
@@ -160,7 +160,7 @@ fn length(track: &Track) -> Duration {
     duration(track.presented().max(0) as u128, track.timescale)
 }
 
-/// The exact rate where all pictures last equally long, a near common one otherwise.
+/// The exact rate where all frames last equally long, a near common one otherwise.
 fn frame_rate(track: &Track) -> FrameRate {
     let durations = || track.samples.iter().map(|s| s.duration);
     // The last one often differs: nothing follows that would fix its end.

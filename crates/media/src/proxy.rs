@@ -6,7 +6,7 @@ use crate::{Ffmpeg, FilmTags, Fit, JoinClip, JoinOptions, MediaError, Soundtrack
 
 /// The shorter side in pixels.
 const SIDE: u32 = 180;
-/// Pictures from one key frame to the next: half a second of film, so that a position is found soon.
+/// Frames from one key frame to the next: half a second of film, so that a position is found soon.
 const KEY_INTERVAL: u32 = 12;
 
 /// Whether a video of this size is so much larger than its proxy that it is worth one.
@@ -15,7 +15,7 @@ pub fn needs_proxy(width: u32, height: u32) -> bool {
     width.min(height) > SIDE * 3 / 2
 }
 
-/// Writes a small version of a video: the same pictures at the same rate with 180 pixels on the shorter side, key frames every half a second,
+/// Writes a small version of a video: the same frames at the same rate with 180 pixels on the shorter side, key frames every half a second,
 /// and its sound. Returns `false`, and writes nothing, where the video is hardly larger than that ([`needs_proxy`]).
 ///
 /// # Errors
@@ -51,20 +51,20 @@ mod tests {
     use crate::mp4::Movie;
     use crate::{ClipSpec, ClipWriter, FrameRate, RgbImage, first_frame, last_frame, probe};
 
-    fn video(width: u32, height: u32, pictures: u32, path: &Path) {
+    fn video(width: u32, height: u32, frames: u32, path: &Path) {
         let spec = ClipSpec::new(width, height, FrameRate::new(24, 1).unwrap()).with_audio(48_000, 2);
         let mut writer = ClipWriter::new(spec).unwrap();
-        for picture in 0..pictures {
-            let shade = |i: u32| (i / 3 % width * 200 / width + picture * 2) as u8;
+        for frame in 0..frames {
+            let shade = |i: u32| (i / 3 % width * 200 / width + frame * 2) as u8;
             let pixels = (0..width * height * 3).map(shade).collect();
             writer.push_frame(&RgbImage::from_pixels(width, height, pixels).unwrap()).unwrap();
         }
-        writer.push_audio(&vec![0.1; pictures as usize * 2_000 * 2]).unwrap();
+        writer.push_audio(&vec![0.1; frames as usize * 2_000 * 2]).unwrap();
         fs_err::write(path, writer.finish().unwrap()).unwrap();
     }
 
     #[test]
-    fn proxy_has_the_same_pictures_and_sound_in_small() {
+    fn proxy_has_the_same_frames_and_sound_in_small() {
         let folder = tempfile::tempdir().unwrap();
         let (large, proxy) = (folder.path().join("large.mp4"), folder.path().join("proxy.mp4"));
         video(854, 480, 30, &large);

@@ -13,21 +13,14 @@ pub(crate) const SNIFFED_BYTES: u64 = 512;
 /// A media file format that is recognized, whether or not it is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MediaType {
-    /// PNG image.
     Png,
-    /// JPEG image.
     Jpeg,
-    /// WebP image.
     WebP,
-    /// GIF image.
     Gif,
-    /// MP4 video.
     Mp4,
-    /// `QuickTime` video.
     QuickTime,
     /// `WebM` or Matroska video.
     WebM,
-    /// WAV audio.
     Wav,
     /// MPEG-4 audio (M4A).
     M4a,
@@ -35,16 +28,13 @@ pub enum MediaType {
     Mp3,
     /// AAC audio in an ADTS stream.
     Aac,
-    /// Ogg audio.
     Ogg,
-    /// FLAC audio.
     Flac,
 }
 
 /// The kind of a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MediaKind {
-    /// A still image.
     Image,
     /// A video, with or without audio.
     Video,
@@ -64,7 +54,7 @@ impl MediaType {
             [b'G', b'I', b'F', b'8', ..] => Self::Gif,
             [_, _, _, _, b'f', b't', b'y', b'p', b'M', b'4', b'A', ..] => Self::M4a,
             [_, _, _, _, b'f', b't', b'y', b'p', b'q', b't', ..] => Self::QuickTime,
-            [_, _, _, _, b'f', b't', b'y', b'p', ..] if coded_picture(bytes).is_none() => Self::Mp4,
+            [_, _, _, _, b'f', b't', b'y', b'p', ..] if coded_image(bytes).is_none() => Self::Mp4,
             [0x1a, 0x45, 0xdf, 0xa3, ..] => Self::WebM,
             [b'I', b'D', b'3', ..] => Self::Mp3,
             // The sync word of MPEG audio; layer 0 is ADTS.
@@ -127,8 +117,8 @@ impl MediaType {
     }
 }
 
-/// The name of a picture in the container of MP4 (ISO/IEC 23008-12, the AV1 Image File Format), by its major brand.
-fn coded_picture(bytes: &[u8]) -> Option<&'static str> {
+/// The name of an image in the container of MP4 (ISO/IEC 23008-12, the AV1 Image File Format), by its major brand.
+fn coded_image(bytes: &[u8]) -> Option<&'static str> {
     match bytes.get(8..12)? {
         b"heic" | b"heix" | b"heim" | b"heis" | b"hevc" | b"hevx" | b"mif1" | b"msf1" => Some("a HEIC image"),
         b"avif" | b"avis" => Some("an AVIF image"),
@@ -145,7 +135,7 @@ fn is_video(bytes: &[u8]) -> bool {
     }
 }
 
-/// What a file is that does not begin as a video: a page, a message, a picture, compressed data, nothing.
+/// What a file is that does not begin as a video: a page, a message, an image, compressed data, nothing.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -169,7 +159,7 @@ pub(crate) fn name_content(bytes: &[u8]) -> Option<&'static str> {
     let (packet, sync) = TS_PACKET;
     Some(match bytes {
         [] => "an empty file",
-        [_, _, _, _, b'f', b't', b'y', b'p', ..] if let Some(picture) = coded_picture(bytes) => picture,
+        [_, _, _, _, b'f', b't', b'y', b'p', ..] if let Some(image) = coded_image(bytes) => image,
         [b'%', b'P', b'D', b'F', ..] => "a PDF document",
         [b'R', b'I', b'F', b'F', _, _, _, _, b'A', b'V', b'I', b' ', ..] => "an AVI video",
         [b'R', b'I', b'F', b'F', ..] => "a RIFF file of an unknown kind",

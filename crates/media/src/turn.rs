@@ -1,8 +1,8 @@
-//! Quarter turns and mirroring of pictures, as the display matrix of a track says them.
+//! Quarter turns and mirroring of frames, as the display matrix of a track states them.
 
 use crate::RgbImage;
 
-/// A picture turned by quarter turns and mirrored: signs of the factors of the display matrix. The presented column is
+/// A frame turned by quarter turns and mirrored: signs of the factors of the display matrix. The presented column is
 /// `a * x + c * y`, the presented row `b * x + d * y`; either `a` and `d` or `b` and `c` are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Turn {

@@ -9,7 +9,7 @@ use crate::probe::describe;
 use crate::{Ffmpeg, MediaError, Probe};
 
 impl Ffmpeg {
-    /// Decodes all pictures and the sound of a video, natively or with ffmpeg, and probes it. Where a codec is not decoded natively and there
+    /// Decodes all frames and the sound of a video, natively or with ffmpeg, and probes it. Where a codec is not decoded natively and there
     /// is no ffmpeg for it, and where the video is too large to be decoded at once, its index has to suffice.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ fn is_inability(reason: &str) -> bool {
 fn decode_natively(path: &Path) -> Result<Probe, MediaError> {
     let movie = Movie::open(path)?;
     let probe = describe(&movie)?;
-    // In another codec than AAC, sound is ffmpeg's; pictures are decoded first, since their damage is final.
+    // In another codec than AAC, sound is ffmpeg's; frames are decoded first, since their damage is final.
     let sound = decode_sound(&movie);
     if probe.video.is_some() {
         FrameReader::new(movie)?.frames_from(0)?.check()?;

@@ -39,8 +39,8 @@ pub(crate) fn measure() -> Result<String, String> {
             report,
             "| {minutes} min | {took:.1} s | {:.2} | {}, {} | {:.1} LUFS, {:.1} dBTP | {peak:.0} MB |",
             took / f64::from(minutes),
-            joined.copied_pictures,
-            joined.encoded_pictures,
+            joined.copied_frames,
+            joined.encoded_frames,
             loudness.integrated,
             loudness.true_peak,
         );
@@ -56,7 +56,7 @@ fn join(clips: &[PathBuf], score: &Path, minutes: u32, output: &Path) -> Result<
     let count = (minutes * 60 / CLIP_SECONDS) as usize;
     let film: Vec<JoinClip> = (0..count)
         .map(|index| {
-            // A dissolve plays pictures beyond the cut.
+            // A dissolve plays frames beyond the cut.
             let (leads, follows) = (index % 10 == 9 && index + 1 < count, index % 10 == 0 && index > 0);
             let first = if follows { 6 } else { 0 };
             let end = u64::from(CLIP_SECONDS) * 24 - if leads { 6 } else { 0 };

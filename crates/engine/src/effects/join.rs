@@ -37,7 +37,7 @@ pub(crate) struct JoinRequest {
     pub(crate) workflow_dir: PathBuf,
     /// Where it goes.
     pub(crate) path: PathBuf,
-    /// Where the pictures of its clips come from.
+    /// Where the frames of its clips come from.
     pub(crate) source: DigitalSource,
     /// Where its progress is reported.
     pub(crate) progress: UnboundedSender<FilmProgress>,
@@ -245,7 +245,7 @@ impl Join<'_> {
                 true_peak: loudness.true_peak,
                 target: self.film.soundtrack.loudness.map(Loudness::as_f64),
             }),
-            pictures: Some(FilmPictures { copied: joined.copied_pictures, encoded: joined.encoded_pictures }),
+            pictures: Some(FilmPictures { copied: joined.copied_frames, encoded: joined.encoded_frames }),
             unmatched: joined
                 .unmatched
                 .iter()

@@ -15,12 +15,12 @@ const MAX_REPORT_BYTES: u64 = 16 << 20;
 /// What ffmpeg has decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DecodeReport {
-    pub(crate) pictures: u64,
+    pub(crate) frames: u64,
     pub(crate) duration: Duration,
 }
 
 impl Ffmpeg {
-    /// Decodes the pictures and the sound of a video to their end. Stops at the first error; any complaint is one.
+    /// Decodes the frames and the sound of a video to their end. Stops at the first error; any complaint is one.
     ///
     /// # Errors
     /// [`MediaError::Tool`] with what ffmpeg complains about.
@@ -40,7 +40,7 @@ impl Ffmpeg {
         if !complaint.is_empty() {
             return Err(tool("ffmpeg", format!("failed: {complaint}")));
         }
-        read_report(&report).ok_or_else(|| tool("ffmpeg", "found no picture in the file"))
+        read_report(&report).ok_or_else(|| tool("ffmpeg", "found no frame in the file"))
     }
 }
 
@@ -51,8 +51,8 @@ fn read_report(text: &str) -> Option<DecodeReport> {
             .rev()
             .find_map(|line| line.strip_prefix(key)?.strip_prefix('=')?.trim().parse::<u64>().ok())
     };
-    let pictures = last("frame").filter(|pictures| *pictures > 0)?;
-    Some(DecodeReport { pictures, duration: Duration::from_micros(last("out_time_us").unwrap_or(0)) })
+    let frames = last("frame").filter(|frames| *frames > 0)?;
+    Some(DecodeReport { frames, duration: Duration::from_micros(last("out_time_us").unwrap_or(0)) })
 }
 
 #[cfg(test)]
@@ -63,9 +63,9 @@ mod tests {
     fn last_values_of_a_progress_report_count() {
         let report =
             "frame=12\nout_time_us=480000\nprogress=continue\nframe=30\nout_time_us=1200000\nprogress=end\n";
-        let decoded = DecodeReport { pictures: 30, duration: Duration::from_millis(1200) };
+        let decoded = DecodeReport { frames: 30, duration: Duration::from_millis(1200) };
         assert_eq!(read_report(report), Some(decoded));
         assert_eq!(read_report("frame=0\nout_time_us=N/A\nprogress=end\n"), None);
-        assert_eq!(read_report("frame=1\nout_time_us=-5\n").map(|decoded| decoded.pictures), Some(1));
+        assert_eq!(read_report("frame=1\nout_time_us=-5\n").map(|decoded| decoded.frames), Some(1));
     }
 }

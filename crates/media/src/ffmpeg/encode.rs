@@ -9,9 +9,9 @@ use super::{Ffmpeg, tool};
 use crate::MediaError;
 use crate::mp4::xmp;
 
-/// Columns of an animation at most: each of its pictures has a palette of 256 colors and is hardly compressed.
+/// Columns of an animation at most: each of its frames has a palette of 256 colors and is hardly compressed.
 const GIF_COLUMNS: u32 = 640;
-/// Pictures per second of an animation. A GIF counts in hundredths of a second.
+/// Frames per second of an animation. A GIF counts in hundredths of a second.
 const GIF_RATE: u32 = 12;
 /// Bound on the list of ffmpeg's encoders, in bytes: it has 20 KB.
 const MAX_LIST_BYTES: u64 = 1 << 20;
@@ -27,7 +27,7 @@ pub enum DeliveryFormat {
     Av1,
     /// VP9 with Opus in `WebM`: for pages.
     WebM,
-    /// An animated GIF without sound, at most 640 columns and 12 pictures per second.
+    /// An animated GIF without sound, at most 640 columns and 12 frames per second.
     Gif,
 }
 
@@ -44,7 +44,7 @@ impl DeliveryFormat {
         }
     }
 
-    /// ffmpeg's encoders for the pictures, best first.
+    /// ffmpeg's encoders for the frames, best first.
     fn encoders(self) -> &'static [&'static str] {
         match self {
             Self::ProRes => &["prores_ks"],
@@ -55,7 +55,7 @@ impl DeliveryFormat {
         }
     }
 
-    /// The container, pictures and sound, for one of the encoders.
+    /// The container, frames and sound, for one of the encoders.
     fn options(self, encoder: &str) -> Vec<&'static str> {
         match self {
             Self::ProRes => {
@@ -118,11 +118,11 @@ pub struct Delivery<'a> {
 
 impl Ffmpeg {
     /// Encodes a film in another format, with its metadata and chapters as far as the format has them; its packet of XMP, with the mark of
-    /// synthetic media, goes into all but `WebM`, which has the mark as a tag. `progress` gets the number of pictures
+    /// synthetic media, goes into all but `WebM`, which has the mark as a tag. `progress` gets the number of frames
     /// so far and of all. The time limit grows with the film's length.
     ///
     /// # Errors
-    /// [`MediaError::Tool`] without ffmpeg or one of its encoders, when ffmpeg fails, and when what it has written lacks pictures; and as
+    /// [`MediaError::Tool`] without ffmpeg or one of its encoders, when ffmpeg fails, and when what it has written lacks frames; and as
     /// [`crate::probe`] for the film.
     pub fn encode_film(
         &self,
@@ -132,7 +132,7 @@ impl Ffmpeg {
         let Delivery { film, output, format, scratch } = delivery;
         let encoder = self.encoder(format)?;
         let probe = crate::probe(film)?;
-        let video = probe.video.ok_or_else(|| tool("ffmpeg", "was given a film without pictures"))?;
+        let video = probe.video.ok_or_else(|| tool("ffmpeg", "was given a film without frames"))?;
         // A minute and more for each second: the slowest encoders, on a slow machine.
         let time_limit = self.time_limit + video.duration * 120;
         let patient = Self { time_limit, ..self.clone() };
@@ -142,10 +142,8 @@ impl Ffmpeg {
             patient.palette(film, &palette)?;
             arguments.extend(["-f", "png_pipe", "-i"].map(OsString::from));
             arguments.push(file_url(&palette));
-            let draw = format!(
-                "[0:v]{}[pictures];[pictures][1:v]paletteuse=dither=bayer:bayer_scale=4",
-                gif_filter()
-            );
+            let draw =
+                format!("[0:v]{}[frames];[frames][1:v]paletteuse=dither=bayer:bayer_scale=4", gif_filter());
             arguments.extend(["-lavfi", &draw].map(OsString::from));
         } else {
             arguments.extend(["-map", "0:v:0", "-map", "0:a:0?"].map(OsString::from));
@@ -179,7 +177,7 @@ impl Ffmpeg {
             Ok(())
         })?;
         if written < all {
-            return Err(tool("ffmpeg", format!("has written {written} of {all} pictures")));
+            return Err(tool("ffmpeg", format!("has written {written} of {all} frames")));
         }
         let Some(packet) = packet else { return Ok(()) };
         let added = match format {
@@ -206,7 +204,7 @@ impl Ffmpeg {
         })
     }
 
-    /// Writes the 256 colors that suit a film best. Two passes, because one would hold all pictures in memory.
+    /// Writes the 256 colors that suit a film best. Two passes, because one would hold all frames in memory.
     fn palette(&self, film: &Path, palette: &Path) -> Result<(), MediaError> {
         let mut arguments = input(&[], film);
         let filter = format!("{},palettegen=stats_mode=diff", gif_filter());

@@ -1,10 +1,10 @@
-//! The filter graphs that bring pictures to a film's size.
+//! The filter graphs that bring frames to a film's size.
 
 use crate::Fit;
 use crate::fit::BLUR_BRIGHTNESS;
 
-/// Filters that bring pictures to a size in this crate's color. `dar` is the ratio of the presented sides, whatever the shape of the pixels;
-/// ffmpeg turns pictures upright by itself.
+/// Filters that bring frames to a size in this crate's color. `dar` is the ratio of the presented sides, whatever the shape of the pixels;
+/// ffmpeg turns frames upright by itself.
 pub(super) fn filters(fit: Fit, (width, height): (u32, u32)) -> String {
     let is_wider = format!("gte(dar,{width}/{height})");
     let (wide, high) = (format!("round({height}*dar/2)*2"), format!("round({width}/dar/2)*2"));

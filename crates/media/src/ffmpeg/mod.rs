@@ -32,7 +32,6 @@ const MAX_AUDIO_BYTES: u64 = 1 << 30;
 /// The programs to use. Without them only natively supported formats work.
 #[derive(Clone, Debug)]
 pub struct Ffmpeg {
-    /// The ffmpeg program.
     pub ffmpeg: Option<PathBuf>,
     /// The ffprobe program, part of ffmpeg.
     pub ffprobe: Option<PathBuf>,
@@ -105,7 +104,7 @@ impl Ffmpeg {
     pub fn last_frame(&self, path: &Path) -> Result<RgbImage, MediaError> {
         match crate::last_frame(path) {
             Err(error) if self.can_take(path, &error) => self
-                // Seeking to just before the end may land behind the last picture; three seconds do not. Where even that
+                // Seeking to just before the end may land after the last frame; three seconds do not. Where even that
                 // finds nothing, everything is decoded.
                 .still(path, &["-sseof", "-3"], &[])
                 .or_else(|_| self.still(path, &[], &[]))
@@ -115,7 +114,7 @@ impl Ffmpeg {
     }
 
     /// Whether ffmpeg takes over a file that was refused natively with this error: if it is of another kind, or if it decodes without a
-    /// complaint although it looks damaged here. ffmpeg conceals damage, so that a picture of such a file proves nothing.
+    /// complaint although it looks damaged here. ffmpeg conceals damage, so that a frame of such a file proves nothing.
     pub(crate) fn can_take(&self, path: &Path, error: &MediaError) -> bool {
         self.ffmpeg.is_some()
             && match error.root() {
@@ -125,7 +124,7 @@ impl Ffmpeg {
             }
     }
 
-    /// The last picture that ffmpeg delivers with these options, as it is.
+    /// The last frame that ffmpeg delivers with these options, as it is.
     fn still(&self, path: &Path, before: &[&str], after: &[&str]) -> Result<RgbImage, MediaError> {
         let mut arguments = input(before, path);
         arguments.extend(["-map", "0:v:0", "-an", "-sn", "-dn"].map(OsString::from));
@@ -135,16 +134,16 @@ impl Ffmpeg {
             .extend(["-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "pipe:1"].map(OsString::from));
         let mut last = None;
         self.run("ffmpeg", self.ffmpeg.as_deref(), &arguments, &mut |pipe| {
-            while let Some(picture) = read_ppm(pipe)? {
-                last = Some(picture);
+            while let Some(frame) = read_ppm(pipe)? {
+                last = Some(frame);
             }
             Ok(())
         })?;
-        last.ok_or_else(|| tool("ffmpeg", "found no picture in the file"))
+        last.ok_or_else(|| tool("ffmpeg", "found no frame in the file"))
     }
 
-    /// Every picture at this rate and in this size, in this crate's color.
-    pub(crate) fn pictures(
+    /// Every frame at this rate and in this size, in this crate's color.
+    pub(crate) fn frames(
         &self,
         path: &Path,
         ((width, height), fit): ((u32, u32), Fit),
@@ -169,7 +168,7 @@ impl Ffmpeg {
             Ok(())
         })?;
         if count == 0 {
-            return Err(tool("ffmpeg", "found no picture in the file"));
+            return Err(tool("ffmpeg", "found no frame in the file"));
         }
         Ok(count)
     }
@@ -240,7 +239,7 @@ fn read_whole(pipe: &mut dyn Read, bytes: &mut [u8]) -> Result<bool, MediaError>
     }
 }
 
-/// One picture of a stream of them: `P6`, width, height, 255, each before one blank, then the bytes.
+/// One frame of a stream of them: `P6`, width, height, 255, each followed by one space, then the bytes.
 fn read_ppm(pipe: &mut dyn Read) -> Result<Option<RgbImage>, MediaError> {
     let mut words: Vec<String> = vec![String::new()];
     while words.len() <= 4 {
@@ -257,7 +256,7 @@ fn read_ppm(pipe: &mut dyn Read) -> Result<Option<RgbImage>, MediaError> {
     let side = |index: usize| words[index].parse::<u32>().ok().filter(|side| (1..=MAX_SIDE).contains(side));
     let (Some(width), Some(height), "P6", "255") = (side(1), side(2), words[0].as_str(), words[3].as_str())
     else {
-        return Err(tool("ffmpeg", "wrote a picture of unknown form"));
+        return Err(tool("ffmpeg", "wrote a frame of unknown form"));
     };
     let mut image = RgbImage::new(width, height);
     Ok(read_whole(pipe, image.pixels_mut())?.then_some(image))

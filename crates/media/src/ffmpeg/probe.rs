@@ -27,12 +27,12 @@ impl Ffmpeg {
             text = String::from_utf8_lossy(&bytes).into_owned();
             Ok(())
         })?;
-        let mut probe = read_probe(&text)
-            .ok_or_else(|| tool("ffprobe", "found neither pictures nor sound in the file"))?;
+        let mut probe =
+            read_probe(&text).ok_or_else(|| tool("ffprobe", "found neither video nor sound in the file"))?;
         // Files that were written as a stream do not say how long they are.
         if let Some(video) = probe.video.as_mut().filter(|video| video.duration.is_zero()) {
             let decoded = self.decode_whole(path)?;
-            (video.frames, video.duration) = (decoded.pictures, decoded.duration);
+            (video.frames, video.duration) = (decoded.frames, decoded.duration);
             probe.duration = probe.duration.max(decoded.duration);
         }
         Ok(probe)

@@ -78,7 +78,7 @@ impl DecoderConfig {
         let sps = &self.sps;
         if sps.width.max(sps.height) > MAX_SIDE {
             return Err(MediaError::TooLarge {
-                what: format!("a picture of {}x{}", sps.width, sps.height),
+                what: format!("a frame of {}x{}", sps.width, sps.height),
                 limit: format!("{MAX_SIDE} pixels a side"),
             });
         }
@@ -130,7 +130,7 @@ impl VideoDecoder {
         self.stream.clear();
         for unit in self.config.units(sample) {
             let unit =
-                unit.ok_or_else(|| MediaError::damaged("a picture's units are longer than the picture"))?;
+                unit.ok_or_else(|| MediaError::damaged("a frame's units are longer than the frame"))?;
             let kind = unit.first().map(|header| header & 0x1f);
             // A parameter set within the stream may ask for another picture altogether.
             if kind == Some(NAL_SPS) {
@@ -153,7 +153,7 @@ impl VideoDecoder {
         }
         let frame = catch_panic(|| self.decoder.decode(&self.stream))?
             .map_err(|error| refuse(&error))?
-            .ok_or_else(|| MediaError::damaged("a sample holds no picture"))?;
+            .ok_or_else(|| MediaError::damaged("a sample holds no frame"))?;
         let chroma = frame.width.div_ceil(2) * frame.height.div_ceil(2);
         let has_stream_size = frame.width == self.config.sps.width as usize
             && frame.height == self.config.sps.height as usize
@@ -163,7 +163,7 @@ impl VideoDecoder {
         if has_stream_size {
             Ok(frame)
         } else {
-            Err(MediaError::damaged("a picture is not of the size that the file states"))
+            Err(MediaError::damaged("a frame is not of the size that the file states"))
         }
     }
 }
@@ -250,7 +250,7 @@ mod tests {
                 let mut samples = samples.clone();
                 let which = random % samples.len();
                 let sample = &mut samples[which];
-                // Behind the length and the header of the unit.
+                // After the length and the header of the unit.
                 let position = 5 + random / 16 % (sample.len() - 5);
                 sample[position] ^= 1 << (round % 8);
                 let mut decoder = VideoDecoder::new(&config).unwrap();

@@ -64,7 +64,7 @@ impl SkippedPictures {
         let mut r = BitReader::new(&rbsp);
         r.skip(header.len);
         let count = r.unsigned()?; // mb_skip_run
-        // rbsp_trailing_bits, and nothing behind them.
+        // rbsp_trailing_bits, and nothing after them.
         let ends = r.bit()? && r.position().div_ceil(8) == rbsp.len();
         while !r.position().is_multiple_of(8) {
             if r.bit()? {

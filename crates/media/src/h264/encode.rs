@@ -55,7 +55,7 @@ pub(crate) struct StreamSpec {
     pub(crate) effort: Effort,
 }
 
-/// One coded picture, as MP4 stores it: NAL units, each behind its length in four bytes.
+/// One coded picture, as MP4 stores it: NAL units, each after its length in four bytes.
 pub(crate) struct CodedPicture {
     pub(crate) bytes: Vec<u8>,
     /// Decoding may begin here.
@@ -162,7 +162,7 @@ impl VideoEncoder {
             let runs: Vec<_> = runs.into_iter().map(|(run, moved)| (run, kind(moved))).collect();
             pictures.extend((0..between).map(|_| self.skipped(&runs, 0)));
         }
-        // The place of the reference picture is behind those in front of it.
+        // The place of the reference picture is after those in front of it.
         self.group.pictures += 1;
         Ok(pictures)
     }

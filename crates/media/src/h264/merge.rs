@@ -86,7 +86,7 @@ impl<'a> Configuration<'a> {
     }
 }
 
-/// Whether the picture of a sample (NAL units behind lengths of four bytes) is an IDR picture, at which other parameter sets may be used.
+/// Whether the picture of a sample (NAL units after lengths of four bytes) is an IDR picture, at which other parameter sets may be used.
 pub(crate) fn begins_with_idr(sample: &[u8]) -> bool {
     let mut rest = sample;
     while let Some((length, tail)) = rest.split_first_chunk::<4>() {

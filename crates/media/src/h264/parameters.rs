@@ -154,7 +154,7 @@ fn pixel_aspect_of(r: &mut BitReader<'_>) -> Option<(u32, u32)> {
     })
 }
 
-/// The color and the range from a VUI, behind the pixel aspect ratio.
+/// The color and the range from a VUI, after the pixel aspect ratio.
 fn color_of(r: &mut BitReader<'_>) -> Option<(Option<[u8; 3]>, Option<bool>)> {
     if r.bit()? {
         r.bit()?; // overscan

@@ -38,7 +38,7 @@ pub(super) struct SliceHeader {
     pub(super) kind: SliceKind,
     /// Whether its reference lists are in another order than the usual one.
     pub(super) is_reordered: bool,
-    /// Where `disable_deblocking_filter_idc` begins, if it and the offsets behind it are zero: three bits, all of them ones.
+    /// Where `disable_deblocking_filter_idc` begins, if it and the offsets after it are zero: three bits, all of them ones.
     plain_filter: Option<usize>,
     /// Its length in bits.
     pub(super) len: usize,
@@ -154,7 +154,7 @@ impl SliceHeaders {
     /// Turns off the deblocking filter of a slice. Returns whether it is off now.
     ///
     /// The filter's two offsets are stated only where it is on. If all three numbers are zero, `disable_deblocking_filter_idc` 1 has as many bits as
-    /// they have, so that nothing behind it moves. Other slices stay as they are.
+    /// they have, so that nothing after it moves. Other slices stay as they are.
     pub(super) fn turn_off_filter(&self, unit: &mut [u8]) -> bool {
         self.try_turn_off_filter(unit).is_some()
     }
@@ -183,7 +183,7 @@ impl SliceHeaders {
     }
 }
 
-/// `ref_pic_list_modification` of one list, behind its flag.
+/// `ref_pic_list_modification` of one list, after its flag.
 fn skip_list_modification(r: &mut BitReader<'_>) -> Option<()> {
     loop {
         match r.unsigned()? {

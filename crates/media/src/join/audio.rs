@@ -1,4 +1,4 @@
-//! The audio track of a film: the sound of each clip for exactly as long as its pictures, mixed where clips overlap.
+//! The audio track of a film: the sound of each clip for exactly as long as its frames, mixed where clips overlap.
 //!
 //! It is mixed and encoded clip by clip, in memory that does not depend on the film's length.
 
@@ -47,7 +47,7 @@ pub(super) struct EncodedTrack {
     pub(super) loudness: Option<Loudness>,
 }
 
-/// Encodes the sound of the whole film; `None` for a silent one. `ends` is where each clip's pictures end, on a clock of `timescale` per
+/// Encodes the sound of the whole film; `None` for a silent one. `ends` is where each clip's frames end, on a clock of `timescale` per
 /// second from the film's beginning.
 pub(super) fn encode(
     clips: &[Clip],
@@ -94,7 +94,7 @@ impl Mix<'_> {
         self.at_sample((self.ends[clip] - begin) * frames / length)
     }
 
-    /// The sample frames of a clip that may be heard, from its first picture in the film on: as long as it is shown, and what transitions and
+    /// The sample frames of a clip that may be heard, from its first video frame in the film on: as long as it is shown, and what transitions and
     /// crossfades play beyond that.
     fn audible_range(&self, clip: usize, start: i64, end: i64) -> Range<i64> {
         let crossfade = (f64::from(self.spec.sample_rate) * CROSSFADE_SECONDS) as i64;
@@ -217,12 +217,12 @@ impl Fade {
 /// The sound of a clip, and where in it the film begins.
 struct ClipSound {
     sound: AudioBuffer,
-    /// The sample frame of the clip's first picture in the film; it may be before the sound.
+    /// The sample frame of the clip's first video frame in the film; it may be before the sound.
     first: i64,
 }
 
 impl ClipSound {
-    /// `shown` is the part that may be heard, from the first picture on.
+    /// `shown` is the part that may be heard, from the first video frame on.
     fn read(clip: &Clip, spec: AudioSpec, shown: Range<i64>, ffmpeg: &Ffmpeg) -> Result<Self, MediaError> {
         let first =
             (clip.first as f64 / clip.frame_rate().as_f64() * f64::from(spec.sample_rate)).round() as i64;
@@ -276,7 +276,7 @@ impl Mixer {
         if self.mixed.len() < length {
             self.mixed.resize(length, 0.0);
         }
-        // Sound that ends before its pictures fades where it ends.
+        // Sound that ends before its frames fades where it ends.
         let audible_end = (start + clip.frames() - clip.first).min(until);
         let edge = Fade::edge(self.spec);
         for frame in begin..audible_end {

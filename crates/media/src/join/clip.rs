@@ -14,7 +14,7 @@ use crate::{Ffmpeg, FrameRate, MediaError, Probe, audio_buffer as pcm};
 /// One clip of the film, probed.
 #[derive(Clone)]
 pub(super) struct Clip {
-    /// The file; for a drawn picture, its name.
+    /// The file; for a drawn image, its name.
     pub(super) path: PathBuf,
     pub(super) probe: Probe,
     pub(super) decoding: Decoding,
@@ -22,7 +22,7 @@ pub(super) struct Clip {
     pub(super) movie: Option<Movie>,
     pub(super) first: u64,
     pub(super) frames: Option<u64>,
-    /// 1 for pictures that stand still.
+    /// 1 for images that stand still.
     pub(super) speed: f64,
     pub(super) transition: Option<JoinTransition>,
     pub(super) gain: f32,
@@ -32,7 +32,7 @@ pub(super) struct Clip {
     pub(super) correction: Option<Correction>,
 }
 
-/// What makes the pictures of a clip.
+/// What makes the frames of a clip.
 #[derive(Clone, Debug)]
 pub(super) enum Decoding {
     Native,
@@ -52,7 +52,7 @@ impl Clip {
         let native = Movie::open(path).and_then(|movie| {
             let probe = describe(&movie)?;
             let track =
-                movie.video.as_ref().ok_or_else(|| MediaError::NotMedia("it has no pictures".to_owned()))?;
+                movie.video.as_ref().ok_or_else(|| MediaError::NotMedia("it has no frames".to_owned()))?;
             let capable = decoder_config(track).map(|_| ()).and_then(|()| pcm::decoder(&movie).map(|_| ()));
             Ok((probe, capable.map(|()| movie)))
         });
@@ -89,7 +89,7 @@ impl Clip {
     fn still(clip: &JoinClip, still: &Still) -> Result<Self, MediaError> {
         let Some(frames) = clip.frames else {
             return Err(MediaError::Request(
-                "a picture that stands still needs a number of frames".to_owned(),
+                "an image that stands still needs a number of frames".to_owned(),
             ));
         };
         Ok(Self {
@@ -124,7 +124,7 @@ impl Clip {
         !matches!(self.decoding, Decoding::Still(_))
     }
 
-    /// Whether its own coded pictures can be those of the film.
+    /// Whether its own coded frames can be those of the film.
     pub(super) fn is_copyable(&self) -> bool {
         self.is_video() && !self.is_retimed() && self.correction.is_none()
     }
@@ -143,7 +143,7 @@ impl Clip {
         self.probe.video.as_ref().map_or(FrameRate::CINEMA, |video| video.frame_rate)
     }
 
-    /// How long the clip's pictures last: that is the clip's length in the film.
+    /// How long the clip's frames last: that is the clip's length in the film.
     pub(super) fn length(&self) -> Duration {
         self.probe.video.as_ref().map_or(Duration::ZERO, |video| video.duration)
     }

@@ -25,9 +25,8 @@ impl Linear {
 }
 
 impl Correction {
-    /// Changes a picture.
-    pub(super) fn apply(&self, picture: &mut YuvFrame, full_range: bool) {
-        let planes = [&mut picture.y, &mut picture.u, &mut picture.v];
+    pub(super) fn apply(&self, frame: &mut YuvFrame, full_range: bool) {
+        let planes = [&mut frame.y, &mut frame.u, &mut frame.v];
         for (component, (plane, linear)) in planes.into_iter().zip(self.components).enumerate() {
             let (zero, range) = match (component, full_range) {
                 (0, false) => (16.0, 219.0),

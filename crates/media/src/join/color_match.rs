@@ -1,30 +1,30 @@
-//! Colors of a chain: a clip that begins on the last picture of the one before it gets that picture's colors.
+//! Colors of a chain: a clip that begins on the last frame of the one before it gets that frame's colors.
 //!
 //! The mean and the standard deviation of luma and of both chroma components are carried over (E. Reinhard et al., "Color transfer between
-//! images", IEEE CG&A 2001), in luma and chroma of BT.709, because coded pictures have it: a table of 256 values for each component. Only two pictures
+//! images", IEEE CG&A 2001), in luma and chroma of BT.709, because coded frames have it: a table of 256 values for each component. Only two frames
 //! that show the same thing are compared. A correction that would change more than a service's drift is refused.
 
 use super::clip::Clip;
 use super::color_correction::{Correction, Linear};
 use crate::{Ffmpeg, MediaError, RgbImage};
 
-/// Gains beyond it, in either direction, are no drift but another picture.
+/// Gains beyond it, in either direction, are no drift but another frame.
 const MAX_GAIN: f64 = 1.25;
 /// The largest change of a mean, as a share of the component's range.
 const MAX_SHIFT: f64 = 0.06;
-/// The largest mean difference of luma that may be left: more is another picture.
+/// The largest mean difference of luma that may be left: more is another frame.
 const MAX_RESIDUAL: f64 = 0.03;
 /// Changes below it are not seen: one of 255 levels.
 const MIN_CHANGE: f64 = 1.0 / 255.0;
 /// A component that varies less has no gain: what is left of it is noise.
 const MIN_DEVIATION: f64 = 0.006;
-/// Pictures are compared in so many columns and rows.
+/// Frames are compared in so many columns and rows.
 const GRID: (usize, usize) = (32, 18);
 
 /// Gives the clips that match their predecessors their corrections. Returns the indices of those that differ by more than a drift.
 ///
 /// # Errors
-/// When a picture cannot be decoded, naming the clip.
+/// When a frame cannot be decoded, naming the clip.
 pub(super) fn correct(clips: &mut [Clip], ffmpeg: &Ffmpeg) -> Result<Vec<usize>, MediaError> {
     let mut different = Vec::new();
     for index in 1..clips.len() {
@@ -45,7 +45,7 @@ pub(super) fn correct(clips: &mut [Clip], ffmpeg: &Ffmpeg) -> Result<Vec<usize>,
     Ok(different)
 }
 
-/// The colors of a picture.
+/// The colors of a frame.
 #[derive(Clone, Debug)]
 struct Statistics {
     /// Of luma from 0 to 1, and of Cb and Cr from -0.5 to 0.5.
@@ -56,11 +56,11 @@ struct Statistics {
 }
 
 impl Statistics {
-    fn new(picture: &RgbImage) -> Self {
-        let (width, height) = (picture.width() as usize, picture.height() as usize);
+    fn new(frame: &RgbImage) -> Self {
+        let (width, height) = (frame.width() as usize, frame.height() as usize);
         let (mut sums, mut squares) = ([0.0; 3], [0.0; 3]);
         let mut cells = vec![(0.0, 0_u32); GRID.0 * GRID.1];
-        for (index, pixel) in picture.pixels().chunks_exact(3).enumerate() {
+        for (index, pixel) in frame.pixels().chunks_exact(3).enumerate() {
             let [red, green, blue] = [0, 1, 2].map(|channel| f64::from(pixel[channel]) / 255.0);
             // BT.709.
             let luma = 0.2126 * red + 0.7152 * green + 0.0722 * blue;
@@ -94,7 +94,7 @@ impl Statistics {
         }
     }
 
-    /// How a clip that begins with this picture differs from one that ends with another.
+    /// How a clip that begins with this frame differs from one that ends with another.
     fn difference(&self, expected: &Self) -> Difference {
         let component = |index: usize| {
             let (own, other) = (self.deviations[index], expected.deviations[index]);
@@ -127,7 +127,7 @@ impl Statistics {
     }
 }
 
-/// How the colors of two pictures differ.
+/// How the colors of two frames differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Difference {
     /// By nothing that is seen.
@@ -144,8 +144,8 @@ mod tests {
 
     use super::*;
 
-    /// A picture with light, shade and color, changed by a function of its values.
-    fn picture(change: impl Fn(f64) -> f64) -> RgbImage {
+    /// A frame with light, shade and color, changed by a function of its values.
+    fn frame(change: impl Fn(f64) -> f64) -> RgbImage {
         let mut image = RgbImage::new(96, 54);
         for (index, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
             let (x, y) = ((index % 96) as f64 / 96.0, (index / 96) as f64 / 54.0);
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn drift_is_taken_back() {
-        let (expected, actual) = (picture(|value| value), picture(|value| value * 1.06 + 0.015));
+        let (expected, actual) = (frame(|value| value), frame(|value| value * 1.06 + 0.015));
         let Difference::Drift(correction) = difference(&expected, &actual) else { panic!("it is a drift") };
         let after = Statistics::new(&actual).corrected(correction);
         let before = Statistics::new(&expected);
@@ -176,31 +176,27 @@ mod tests {
     }
 
     #[test]
-    fn equal_pictures_and_other_scenes_are_left_as_they_are() {
-        let scene = picture(|value| value);
+    fn equal_frames_and_other_scenes_are_left_as_they_are() {
+        let scene = frame(|value| value);
         assert_eq!(difference(&scene, &scene), Difference::None);
+        assert_eq!(difference(&scene, &frame(|value| value + 0.002)), Difference::None, "less than a level");
         assert_eq!(
-            difference(&scene, &picture(|value| value + 0.002)),
-            Difference::None,
-            "less than a level"
-        );
-        assert_eq!(
-            difference(&scene, &picture(|value| value * 0.5)),
+            difference(&scene, &frame(|value| value * 0.5)),
             Difference::Other,
             "darker than any drift"
         );
         assert_eq!(
-            difference(&scene, &picture(|value| (value + 0.09).min(1.0))),
+            difference(&scene, &frame(|value| (value + 0.09).min(1.0))),
             Difference::Other,
             "brighter than any drift"
         );
-        // The same colors elsewhere in the picture.
+        // The same colors elsewhere in the frame.
         let mut turned = scene.clone();
         let pixels: Vec<u8> = scene.pixels().chunks_exact(3).rev().flatten().copied().collect();
         turned.pixels_mut().copy_from_slice(&pixels);
         let mut brighter = turned.clone();
         brighter.pixels_mut().iter_mut().for_each(|value| *value = value.saturating_add(6));
-        assert_eq!(difference(&scene, &brighter), Difference::Other, "another picture");
+        assert_eq!(difference(&scene, &brighter), Difference::Other, "another frame");
     }
 
     #[test]

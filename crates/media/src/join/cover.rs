@@ -1,4 +1,4 @@
-//! The poster of a film: one of its pictures, as it is shown.
+//! The poster of a film: one of its frames, as it is shown.
 
 use super::render::Renderer;
 use crate::color::i420_to_rgb;
@@ -16,9 +16,9 @@ pub(super) fn cover(
     let color = renderer.form.color();
     let mut painter = overlays.map(|overlays| OverlayPainter::new(overlays, renderer.form.size, color));
     let mut encoded = Vec::new();
-    renderer.render(frame..frame + 1, &mut |picture| {
-        let painted = painter.as_mut().and_then(|painter| painter.paint(frame, picture));
-        encoded = jpeg(&i420_to_rgb(painted.as_ref().unwrap_or(picture), color))?;
+    renderer.render(frame..frame + 1, &mut |image| {
+        let painted = painter.as_mut().and_then(|painter| painter.paint(frame, image));
+        encoded = jpeg(&i420_to_rgb(painted.as_ref().unwrap_or(image), color))?;
         Ok(())
     })?;
     Ok(encoded)

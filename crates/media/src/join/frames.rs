@@ -1,4 +1,4 @@
-//! The pictures of one clip on the film's clock: each stays until the next one is due.
+//! The frames of one clip on the film's clock: each stays until the next one is due.
 
 use std::path::Path;
 use std::sync::mpsc;
@@ -12,29 +12,29 @@ use crate::frames::{FrameReader, Frames};
 use crate::presentation::Presentation;
 use crate::{Ffmpeg, Fit, FrameRate, MediaError};
 
-/// A picture that begins in the middle of a frame is not shown in it, whatever the rounding: in frames.
+/// A frame of the clip that begins in the middle of one of the film is not shown in it, whatever the rounding: in frames of the film.
 const MARGIN: f64 = 0.01;
 
-/// Form of the film's pictures.
+/// Form of the film's frames.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PictureForm {
+pub(super) struct FrameForm {
     pub(super) size: (u32, u32),
     pub(super) rate: FrameRate,
     pub(super) fit: Fit,
-    /// The colors of the clips, where pictures are stored beside those of the clips: then they are passed on as they are stored.
+    /// The colors of the clips, where frames are stored beside those of the clips: then they are passed on as they are stored.
     pub(super) stored: Option<ColorSpace>,
 }
 
-impl PictureForm {
+impl FrameForm {
     pub(super) fn color(self) -> ColorSpace {
         self.stored.unwrap_or(ColorSpace::WRITTEN)
     }
 }
 
-/// Source of a clip's pictures, one for each frame of the film.
+/// Source of a clip's frames, one for each of the film.
 pub(super) struct ClipFrames {
     source: FrameSource,
-    form: PictureForm,
+    form: FrameForm,
     /// The time in the clip of the first frame of the film that is asked for, in seconds.
     begin: f64,
     /// Seconds of the clip in one of the film.
@@ -50,19 +50,19 @@ pub(super) struct ClipFrames {
 
 enum FrameSource {
     Native(Box<Frames>),
-    /// Pictures from ffmpeg, in the film's form, their rate, and their number so far.
+    /// Frames from ffmpeg, in the film's form, their rate, and their number so far.
     Foreign(mpsc::Receiver<Result<YuvFrame, MediaError>>, FrameRate, u64),
-    /// A picture until it is taken: it stays.
+    /// A frame until it is taken: it stays.
     Still(Option<YuvFrame>),
 }
 
 impl ClipFrames {
-    /// The pictures from a frame of the film on, where the clip begins in the frame `start`.
+    /// The frames of the clip from a frame of the film on, where the clip begins in the frame `start` of the film.
     pub(super) fn open(
         clip: &Clip,
         frame: u64,
         start: u64,
-        form: PictureForm,
+        form: FrameForm,
         ffmpeg: &Ffmpeg,
     ) -> Result<Self, MediaError> {
         let begin = clip.first as f64 / clip.frame_rate().as_f64();
@@ -70,9 +70,9 @@ impl ClipFrames {
         let time = begin + (frame as f64 - start as f64) / form.rate.as_f64() * speed;
         let source = match &clip.decoding {
             Decoding::Ffmpeg => {
-                // At another speed, the film's rate would leave out pictures that are to be shown.
+                // At another speed, the film's rate would leave out frames that are to be shown.
                 let rate = if clip.is_retimed() { clip.frame_rate() } else { form.rate };
-                let form = PictureForm { rate, ..form };
+                let form = FrameForm { rate, ..form };
                 FrameSource::Foreign(spawn(ffmpeg.clone(), clip.path.clone(), form), rate, 0)
             }
             Decoding::Native => {
@@ -80,7 +80,7 @@ impl ClipFrames {
                 let reader = FrameReader::new(clip.movie()?)?;
                 FrameSource::Native(Box::new(reader.frames_from(first)?))
             }
-            Decoding::Still(still) => FrameSource::Still(Some(still.picture(form)?)),
+            Decoding::Still(still) => FrameSource::Still(Some(still.frame(form)?)),
         };
         Ok(Self {
             source,
@@ -95,10 +95,10 @@ impl ClipFrames {
         })
     }
 
-    /// The picture for the next frame of the film. After the clip's end its last picture stays.
+    /// The clip's frame for the next one of the film. After the clip's end its last frame stays.
     pub(super) fn next(&mut self) -> Result<YuvFrame, MediaError> {
-        // The picture that is shown in the middle of the frame. Faster than it was taken, several are: then that in which the frame begins, if
-        // not by half a picture later.
+        // The frame of the clip that is shown in the middle of that of the film. Faster than it was taken, several are: then the one
+        // in which that of the film begins, if not by half a frame later.
         let frame = self.form.rate.duration_of(1).as_secs_f64();
         let middle = if self.is_retimed { 0.5 * self.speed.min(1.0) - MARGIN } else { 0.5 };
         let middle = self.begin + (self.count as f64 * self.speed + middle) * frame;
@@ -107,8 +107,8 @@ impl ClipFrames {
                 self.ahead = self.decode()?;
             }
             match self.ahead.take() {
-                Some((time, picture)) if time <= middle || self.current.is_none() => {
-                    self.current = Some(picture);
+                Some((time, image)) if time <= middle || self.current.is_none() => {
+                    self.current = Some(image);
                 }
                 later => {
                     self.ahead = later;
@@ -117,14 +117,14 @@ impl ClipFrames {
             }
         }
         self.count += 1;
-        self.current.clone().ok_or_else(|| MediaError::damaged("none of its pictures is ever shown"))
+        self.current.clone().ok_or_else(|| MediaError::damaged("none of its frames is ever shown"))
     }
 
-    /// The next picture of the clip with its time, in its colors in the film.
+    /// The next frame of the clip with its time, in its colors in the film.
     fn decode(&mut self) -> Result<Option<(f64, YuvFrame)>, MediaError> {
         let mut next = self.decode_as_it_is()?;
-        if let (Some((_, picture)), Some(correction)) = (&mut next, self.correction) {
-            correction.apply(picture, self.form.color().is_full_range);
+        if let (Some((_, image)), Some(correction)) = (&mut next, self.correction) {
+            correction.apply(image, self.form.color().is_full_range);
         }
         Ok(next)
     }
@@ -134,19 +134,19 @@ impl ClipFrames {
             FrameSource::Native(frames) => {
                 let (color, presentation) = (frames.color(), frames.presentation());
                 let Some(frame) = frames.next()? else { return Ok(None) };
-                let picture = if self.form.stored.is_some() {
-                    frame.picture
+                let image = if self.form.stored.is_some() {
+                    frame.image
                 } else {
-                    fit(frame.picture, color, presentation, self.form)
+                    fit(frame.image, color, presentation, self.form)
                 };
-                Ok(Some((frame.time, picture)))
+                Ok(Some((frame.time, image)))
             }
-            FrameSource::Still(picture) => Ok(picture.take().map(|picture| (f64::NEG_INFINITY, picture))),
-            FrameSource::Foreign(pictures, rate, count) => match pictures.recv() {
-                Ok(picture) => {
+            FrameSource::Still(image) => Ok(image.take().map(|image| (f64::NEG_INFINITY, image))),
+            FrameSource::Foreign(images, rate, count) => match images.recv() {
+                Ok(image) => {
                     let time = *count as f64 / rate.as_f64();
                     *count += 1;
-                    Ok(Some((time, picture?)))
+                    Ok(Some((time, image?)))
                 }
                 Err(mpsc::RecvError) => Ok(None),
             },
@@ -158,16 +158,16 @@ impl ClipFrames {
 fn spawn(
     ffmpeg: Ffmpeg,
     path: std::path::PathBuf,
-    form: PictureForm,
+    form: FrameForm,
 ) -> mpsc::Receiver<Result<YuvFrame, MediaError>> {
     let (sender, receiver) = mpsc::sync_channel(2);
     std::thread::spawn(move || {
-        let send = |picture| {
+        let send = |image| {
             sender
-                .send(Ok(picture))
-                .map_err(|_| MediaError::Request("the pictures are no longer wanted".to_owned()))
+                .send(Ok(image))
+                .map_err(|_| MediaError::Request("the frames are no longer wanted".to_owned()))
         };
-        if let Err(error) = read_pictures(&ffmpeg, &path, form, send) {
+        if let Err(error) = read_frames(&ffmpeg, &path, form, send) {
             // Fails where the receiver is gone, and with it the interest in the error.
             let _unwanted = sender.send(Err(error));
         }
@@ -175,18 +175,18 @@ fn spawn(
     receiver
 }
 
-fn read_pictures(
+fn read_frames(
     ffmpeg: &Ffmpeg,
     path: &Path,
-    form: PictureForm,
+    form: FrameForm,
     mut send: impl FnMut(YuvFrame) -> Result<(), MediaError>,
 ) -> Result<(), MediaError> {
     // ffmpeg brings them to this size and rate.
-    ffmpeg.pictures(path, (form.size, form.fit), form.rate, &mut send).map(|_count| ())
+    ffmpeg.frames(path, (form.size, form.fit), form.rate, &mut send).map(|_count| ())
 }
 
-/// The picture as it is presented, in the film's size and color; as it is where it has them.
-fn fit(frame: YuvFrame, color: ColorSpace, presentation: Presentation, form: PictureForm) -> YuvFrame {
+/// The frame as it is presented, in the film's size and color; as it is where it has them.
+fn fit(frame: YuvFrame, color: ColorSpace, presentation: Presentation, form: FrameForm) -> YuvFrame {
     let (width, height) = form.size;
     let has_size = (frame.width, frame.height) == (width as usize, height as usize);
     if color == ColorSpace::WRITTEN && has_size && presentation.is_plain() {

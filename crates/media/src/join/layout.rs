@@ -23,7 +23,7 @@ pub(super) struct Placement {
 /// The content of one frame of the film.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum FrameContent {
-    /// A picture of this clip.
+    /// A frame of this clip.
     Clip(usize),
     /// The transition after the clip `clip`.
     Transition {
@@ -112,7 +112,7 @@ impl Layout {
         }
     }
 
-    /// The frames in which only pictures of this clip are shown.
+    /// The frames of the film in which only this clip is shown.
     pub(super) fn unmixed(&self, clip: usize) -> Range<u64> {
         let Placement { mut start, mut end, .. } = self.placements[clip];
         for (before, _, range) in &self.transitions {

@@ -123,7 +123,7 @@ impl Settings {
     }
 
     fn encode(self, spec: AudioSpec, sound: ProduceSound<'_>) -> Result<SpooledSound, MediaError> {
-        // Sound takes a fraction of the time that pictures take.
+        // Sound takes a fraction of the time that frames take.
         let mut spool = Spool::new(&Cancellation::default())?;
         let mut sizes = Vec::new();
         let mut encoder = AudioEncoder::new(spec.sample_rate, spec.channels)

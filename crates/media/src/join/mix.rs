@@ -1,10 +1,10 @@
-//! Mixing of two pictures in a transition.
+//! Mixing of two frames in a transition.
 
 use rusty_h264::YuvFrame;
 
 use super::spec::TransitionKind;
 
-/// The picture of a transition: `progress` of it, from 0 to 1, is over. Without a next picture the first one changes to a color.
+/// The frame of a transition: `progress` of it, from 0 to 1, is over. Without a next frame the first one changes to a color.
 pub(super) fn mix(
     kind: TransitionKind,
     progress: f32,
@@ -63,7 +63,7 @@ fn to_color(from: &YuvFrame, level: u8, progress: f32) -> YuvFrame {
     mixed
 }
 
-/// Shows the second picture on one side of a vertical edge, whose position is a share of the width. The edge lies on whole chroma samples.
+/// Shows the second frame on one side of a vertical edge, whose position is a share of the width. The edge lies on whole chroma samples.
 fn wipe(from: &YuvFrame, to: &YuvFrame, edge: f32, to_is_left: bool) -> YuvFrame {
     let mut mixed = from.clone();
     let chroma_width = from.width.div_ceil(2);
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(luma(TransitionKind::FadeWhite, 1.0, None), [235; 32]);
         assert_eq!(luma(TransitionKind::FadeBlack, 0.0, Some(&b)), [40; 32]);
         let left = luma(TransitionKind::WipeLeft, 0.25, Some(&b));
-        assert_eq!(left[..8], [40, 40, 40, 40, 40, 40, 200, 200], "the next picture comes from the right");
+        assert_eq!(left[..8], [40, 40, 40, 40, 40, 40, 200, 200], "the next frame comes from the right");
         let right = luma(TransitionKind::WipeRight, 0.25, Some(&b));
         assert_eq!(right[24..], [200, 200, 40, 40, 40, 40, 40, 40]);
     }

@@ -1,7 +1,7 @@
 //! Editing of clips into a film: trims, cuts and transitions.
 //!
-//! Coded pictures are copied where all clips have the same parameter sets, and only those around cuts are encoded again
-//! ([`smart_cut`]); otherwise all of them are encoded to one size and frame rate. Sound is always decoded, aligned to the pictures and
+//! Coded frames are copied where all clips have the same parameter sets, and only those around cuts are encoded again
+//! ([`smart_cut`]); otherwise all of them are encoded to one size and frame rate. Sound is always decoded, aligned to the frames and
 //! encoded once, which avoids drift and clicks at cuts; music and voices are mixed in, and true peaks are limited.
 
 mod audio;

@@ -3,16 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Pictures that the film has. Its sound follows them.
+/// Frames that the film has. Its sound follows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JoinProgress {
     /// Those that are copied or encoded.
     pub done: u64,
-    /// All of them.
     pub all: u64,
 }
 
-/// Is called for each picture that is encoded for a film, and after each part that is copied, on the thread that joins it.
+/// Is called for each frame that is encoded for a film, and after each part that is copied, on the thread that joins it.
 #[derive(Clone)]
 pub struct OnJoinProgress(Arc<dyn Fn(JoinProgress) + Send + Sync>);
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use super::audio;
 use super::clip::Clip;
 use super::cover::cover;
-use super::frames::PictureForm;
+use super::frames::FrameForm;
 use super::layout::Layout;
 use super::most_common::most_common;
 use super::render::Renderer;
@@ -32,7 +32,7 @@ pub(super) fn write(
     let rate = options.frame_rate.or_else(|| most_common(&videos().map(Clip::frame_rate)));
     let frame_rate = rate.unwrap_or(FrameRate::CINEMA);
     let layout = Layout::new(clips, frame_rate)?;
-    let form = PictureForm { size, rate: frame_rate, fit: options.fit, stored: None };
+    let form = FrameForm { size, rate: frame_rate, fit: options.fit, stored: None };
     let renderer = Renderer { clips, layout: &layout, form, is_full_range: false, ffmpeg: &options.ffmpeg };
     let spec = ClipSpec::new(size.0, size.1, frame_rate);
     let mut encoder = VideoEncoder::new(spec.checked_stream()?)?;
@@ -42,18 +42,18 @@ pub(super) fn write(
     let cuts: Vec<u64> = layout.placements.iter().map(|placement| placement.start).collect();
     let mut painter =
         options.overlays.as_ref().map(|overlays| OverlayPainter::new(overlays, size, form.color()));
-    renderer.render(0..layout.frames(), &mut |picture| {
+    renderer.render(0..layout.frames(), &mut |image| {
         let frame = samples.len() as u64;
-        let painted = painter.as_mut().and_then(|painter| painter.paint(frame, picture));
-        let picture = painted.as_ref().unwrap_or(picture);
+        let painted = painter.as_mut().and_then(|painter| painter.paint(frame, image));
+        let image = painted.as_ref().unwrap_or(image);
         let is_key =
             options.key_interval.is_some_and(|interval| frame.is_multiple_of(u64::from(interval.max(1))));
         if is_key || cuts.binary_search(&frame).is_ok() {
             encoder.cut()?;
         }
-        let picture = encoder.encode(picture)?;
-        let size = spool.push(&picture.bytes)?;
-        samples.push(OutputSample { size, duration: ticks_per_frame, offset: 0, is_sync: picture.is_sync });
+        let coded = encoder.encode(image)?;
+        let size = spool.push(&coded.bytes)?;
+        samples.push(OutputSample { size, duration: ticks_per_frame, offset: 0, is_sync: coded.is_sync });
         options.report(samples.len() as u64, layout.frames());
         Ok(())
     })?;
@@ -68,7 +68,7 @@ pub(super) fn write(
         start: 0,
         presented: layout.frames() * u64::from(ticks_per_frame),
     }];
-    let mut pictures = spool.into_reader()?;
+    let mut frames = spool.into_reader()?;
     let mut packets = None;
     let mut loudness = None;
     if let Some(sound) = audio::encode(clips, &layout, &ends, timescale, options)? {
@@ -81,13 +81,13 @@ pub(super) fn write(
         let size = tracks[track].samples[sample].size;
         match &mut packets {
             Some(packets) if track > 0 => packets.next(size, bytes),
-            _ => pictures.next(size, bytes),
+            _ => frames.next(size, bytes),
         }
     })?;
     Ok(JoinReport {
         duration: frame_rate.duration_of(layout.frames()),
-        copied_pictures: 0,
-        encoded_pictures: layout.frames(),
+        copied_frames: 0,
+        encoded_frames: layout.frames(),
         size,
         frame_rate,
         has_audio: packets.is_some(),

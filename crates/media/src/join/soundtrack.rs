@@ -27,7 +27,6 @@ pub struct Soundtrack {
 /// Music from the film's beginning on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Music {
-    /// A sound file.
     pub path: PathBuf,
     /// Factor of its amplitude.
     pub gain: f32,
@@ -48,7 +47,6 @@ pub struct Music {
 /// A voice over the film.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Voice {
-    /// A sound file.
     pub path: PathBuf,
     /// When it begins, on the film's clock. What lies beyond the film's end is not heard.
     pub start: Duration,

@@ -12,9 +12,9 @@ use crate::{Ffmpeg, FilmTags, Fit, FrameRate, Overlays};
 /// One clip of a film.
 #[derive(Clone, Debug)]
 pub struct JoinClip {
-    /// Its pictures and its sound.
+    /// Its frames and its sound.
     pub source: JoinSource,
-    /// The first picture that is shown, counted from 0 in the order of presentation.
+    /// The first frame that is shown, counted from 0 in the order of presentation.
     pub first: u64,
     /// For how many frames of the film it is shown; `None` for the rest of a video.
     pub frames: Option<u64>,
@@ -26,16 +26,15 @@ pub struct JoinClip {
     pub gain: f32,
     /// Whether its sound goes on where the clip before it ended, which decides how the two are crossfaded.
     pub continues: bool,
-    /// Whether its colors are changed to those of the clip before it, on whose last picture it begins.
+    /// Whether its colors are changed to those of the clip before it, on whose last frame it begins.
     pub matches_previous: bool,
 }
 
 /// What a clip shows.
 #[derive(Clone, Debug)]
 pub enum JoinSource {
-    /// A video file.
     Video(PathBuf),
-    /// A picture that stands still.
+    /// An image that stands still.
     Still(Still),
 }
 
@@ -56,8 +55,8 @@ impl JoinClip {
     }
 }
 
-/// A transition between two clips, or at the end of the last one. The pictures of the first clip go on after the cut, and those of the
-/// second begin before it: the clips must have them, or their last or first picture stands still.
+/// A transition between two clips, or at the end of the last one. The frames of the first clip go on after the cut, and those of the
+/// second begin before it: the clips must have them, or their last or first frame stands still.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JoinTransition {
     /// How it looks.
@@ -71,15 +70,15 @@ pub struct JoinTransition {
 /// How a transition looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TransitionKind {
-    /// One picture fades into the other.
+    /// One clip fades into the other.
     Dissolve,
     /// To black and from black.
     FadeBlack,
     /// To white and from white.
     FadeWhite,
-    /// The next picture is uncovered from the right to the left.
+    /// The next clip is uncovered from the right to the left.
     WipeLeft,
-    /// The next picture is uncovered from the left to the right.
+    /// The next clip is uncovered from the left to the right.
     WipeRight,
 }
 
@@ -90,26 +89,25 @@ impl TransitionKind {
     }
 }
 
-/// Options of [`join`].
 #[derive(Clone, Debug, Default)]
 pub struct JoinOptions {
     /// Columns and rows, both even; `None` for the size that most videos have.
     pub size: Option<(u32, u32)>,
-    /// How pictures of another shape fill the frame.
+    /// How clips of another shape fill the frame.
     pub fit: Fit,
-    /// Pictures per second; `None` for the rate that most videos have.
+    /// Frames per second; `None` for the rate that most videos have.
     pub frame_rate: Option<FrameRate>,
-    /// Film frames from one key frame to the next; then all pictures are encoded. `None` for two seconds where pictures are encoded.
+    /// Film frames from one key frame to the next; then all frames are encoded. `None` for two seconds where frames are encoded.
     pub key_interval: Option<u32>,
-    /// What lies over the film's pictures, which are encoded there.
+    /// What lies over the film's frames, which are encoded there.
     pub overlays: Option<Overlays>,
     /// The sound that lies over the clips.
     pub soundtrack: Soundtrack,
     /// Metadata of the film. A chapter begins where its clip does.
     pub tags: FilmTags,
-    /// The frame that becomes its poster, in its metadata and in the report; behind the end, the last one.
+    /// The frame that becomes its poster, in its metadata and in the report; after the end, the last one.
     pub poster: Option<u64>,
-    /// Is called after each picture.
+    /// Is called after each frame.
     pub progress: Option<OnJoinProgress>,
     /// For clips that are not handled natively.
     pub ffmpeg: Ffmpeg,
@@ -129,13 +127,12 @@ impl JoinOptions {
 pub struct JoinReport {
     /// How long it plays.
     pub duration: Duration,
-    /// Pictures that are the clips' own, bit for bit.
-    pub copied_pictures: u64,
-    /// Pictures that were encoded.
-    pub encoded_pictures: u64,
+    /// Frames that are the clips' own, bit for bit.
+    pub copied_frames: u64,
+    /// Frames that were encoded.
+    pub encoded_frames: u64,
     /// Columns and rows.
     pub size: (u32, u32),
-    /// Pictures per second.
     pub frame_rate: FrameRate,
     /// It has a sound track.
     pub has_audio: bool,

@@ -17,7 +17,7 @@ pub(super) struct SpoolReader {
 }
 
 impl Spool {
-    /// Every picture that is encoded passes through a spool: `cancellation` ends the encoding at the next one.
+    /// Every frame that is encoded passes through a spool: `cancellation` ends the encoding at the next one.
     pub(super) fn new(cancellation: &Cancellation) -> Result<Self, MediaError> {
         let file = tempfile::tempfile().map_err(MediaError::io("cannot create a temporary file"))?;
         Ok(Self { file: BufWriter::new(file), cancellation: cancellation.clone() })
@@ -26,7 +26,7 @@ impl Spool {
     pub(super) fn push(&mut self, sample: &[u8]) -> Result<u32, MediaError> {
         self.cancellation.check()?;
         let size = u32::try_from(sample.len()).map_err(|_| MediaError::TooLarge {
-            what: "an encoded picture".to_owned(),
+            what: "an encoded frame".to_owned(),
             limit: "4 GiB".to_owned(),
         })?;
         self.file.write_all(sample).map_err(MediaError::io("cannot write a temporary file"))?;

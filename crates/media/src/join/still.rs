@@ -1,18 +1,18 @@
-//! Pictures that stand still in a film: images, and what the caller draws.
+//! Images that stand still in a film: files, and what the caller draws.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusty_h264::YuvFrame;
 
-use super::frames::PictureForm;
+use super::frames::FrameForm;
 use crate::color::rgb_to_i420;
 use crate::{MAX_IMAGE_BYTES, MediaError, RgbImage, decode_image};
 
-/// Draws a picture of a size in pixels.
+/// Draws an image of a size in pixels.
 pub type DrawStill = Arc<dyn Fn((u32, u32)) -> RgbImage + Send + Sync>;
 
-/// A picture that stands still. It has no sound.
+/// An image that stands still. It has no sound.
 #[derive(Clone)]
 pub enum Still {
     /// A PNG, JPEG or WebP image.
@@ -40,15 +40,15 @@ impl Still {
         }
     }
 
-    /// The picture in the film's form.
-    pub(super) fn picture(&self, form: PictureForm) -> Result<YuvFrame, MediaError> {
+    /// The frame in the film's form.
+    pub(super) fn frame(&self, form: FrameForm) -> Result<YuvFrame, MediaError> {
         let image = match self {
             Self::Image(path) => decode_image(&read(path)?)?,
             Self::Drawn { draw, .. } => draw(form.size),
         };
-        let mut picture = YuvFrame::black(form.size.0 as usize, form.size.1 as usize);
-        rgb_to_i420(&image.fitted(form.fit, form.size), form.color(), &mut picture);
-        Ok(picture)
+        let mut frame = YuvFrame::black(form.size.0 as usize, form.size.1 as usize);
+        rgb_to_i420(&image.fitted(form.fit, form.size), form.color(), &mut frame);
+        Ok(frame)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sound that is played slower or faster at its own pitch: overlap-add of segments that are moved a little, so that their waveforms fit
 //! (WSOLA: W. Verhelst and M. Roelands, "An overlap-add technique based on waveform similarity", ICASSP 1993).
 //!
-//! The position of each segment follows from its place in the output, so that the sound never drifts from the pictures: the middle of a
+//! The position of each segment follows from its place in the output, so that the sound never drifts from the frames: the middle of a
 //! segment is off by the search radius at most.
 
 use std::ops::Range;
@@ -167,8 +167,8 @@ mod tests {
     }
 
     #[test]
-    fn sound_stays_with_its_pictures() {
-        // Bursts of 20 ms every half second: each is where its picture is, to within a film frame.
+    fn sound_stays_with_its_frames() {
+        // Bursts of 20 ms every half second: each is where its frame is, to within a film frame.
         let bursts = sound(4.0, 1, |seconds| if seconds % 0.5 < 0.02 { sine(700.0)(seconds) } else { 0.0 });
         for speed in [0.4, 0.5, 1.3, 2.0] {
             let played = at_speed(&bursts, speed);

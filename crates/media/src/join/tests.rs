@@ -1,4 +1,4 @@
-//! Edits, compared picture by picture with those of the clips.
+//! Edits, compared frame by frame with those of the clips.
 
 mod interpolation;
 mod report;
@@ -21,27 +21,27 @@ use crate::{
 const SIZE: (u32, u32) = (64, 48);
 const KIND: TransitionKind = TransitionKind::Dissolve;
 
-/// Samples of one picture.
+/// Samples of one frame.
 const SAMPLES: usize = 2_000;
 
 /// Noise, different for each seed. It is used instead of tones because its level is even after encoding. Its peaks are not limited.
-fn noise(seed: u32, pictures: usize) -> Vec<f32> {
+fn noise(seed: u32, frames: usize) -> Vec<f32> {
     let mut state = seed;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         ((state >> 8) as f32 / 16_777_216.0 - 0.5) * 0.3
     };
-    (0..pictures * SAMPLES).map(|_| next()).collect()
+    (0..frames * SAMPLES).map(|_| next()).collect()
 }
 
-/// A clip of plain pictures whose brightness rises by 2 with each picture, from `base` on.
-fn clip(folder: &Path, name: &str, pictures: u32, base: u8, sound: Option<&[f32]>) -> PathBuf {
+/// A clip of plain frames whose brightness rises by 2 with each frame, from `base` on.
+fn clip(folder: &Path, name: &str, frames: u32, base: u8, sound: Option<&[f32]>) -> PathBuf {
     let mut spec = ClipSpec::new(SIZE.0, SIZE.1, FrameRate::CINEMA);
     if sound.is_some() {
         spec = spec.with_audio(48_000, 1);
     }
     let mut writer = ClipWriter::new(spec).unwrap();
-    for number in 0..pictures {
+    for number in 0..frames {
         let mut image = RgbImage::new(SIZE.0, SIZE.1);
         image.pixels_mut().fill(base + 2 * number as u8);
         writer.push_frame(&image).unwrap();
@@ -54,14 +54,14 @@ fn clip(folder: &Path, name: &str, pictures: u32, base: u8, sound: Option<&[f32]
     path
 }
 
-/// The brightness of each picture, as it was written into the clips.
+/// The brightness of each frame, as it was written into the clips.
 fn levels(path: &Path) -> Vec<f32> {
     let mut frames = FrameReader::new(Movie::open(path).unwrap()).unwrap().frames_from(0).unwrap();
     let mut levels = Vec::new();
     let mean =
         |frame: &YuvFrame| frame.y.iter().map(|value| f32::from(*value)).sum::<f32>() / frame.y.len() as f32;
     while let Some(frame) = frames.next().unwrap() {
-        levels.push((mean(&frame.picture) - 16.0) * 255.0 / 219.0);
+        levels.push((mean(&frame.image) - 16.0) * 255.0 / 219.0);
     }
     levels
 }
@@ -71,12 +71,12 @@ fn assert_levels(path: &Path, expected: &[f32]) {
     let levels = levels(path);
     assert_eq!(levels.len(), expected.len());
     for (index, (level, expected)) in levels.iter().zip(expected).enumerate() {
-        assert!((level - expected).abs() < 2.0, "picture {index}: {level}, not {expected}");
+        assert!((level - expected).abs() < 2.0, "frame {index}: {level}, not {expected}");
     }
 }
 
-fn rising(base: u8, pictures: std::ops::Range<u32>) -> Vec<f32> {
-    pictures.map(|number| f32::from(base) + 2.0 * number as f32).collect()
+fn rising(base: u8, frames: std::ops::Range<u32>) -> Vec<f32> {
+    frames.map(|number| f32::from(base) + 2.0 * number as f32).collect()
 }
 
 fn part(path: &Path, first: u64, frames: u64) -> JoinClip {
@@ -87,17 +87,17 @@ fn film(clips: &[JoinClip], folder: &Path) -> (JoinReport, PathBuf) {
     let path = folder.join("film.mp4");
     let report = join(clips, &path, &JoinOptions::default()).unwrap();
     let probed = crate::probe(&path).unwrap().video.unwrap();
-    assert_eq!(probed.frames, report.copied_pictures + report.encoded_pictures);
+    assert_eq!(probed.frames, report.copied_frames + report.encoded_frames);
     assert_eq!(probed.duration, FrameRate::CINEMA.duration_of(probed.frames));
     (report, path)
 }
 
 #[test]
-fn last_pictures_are_dropped_without_encoding() {
+fn last_frames_are_dropped_without_encoding() {
     let folder = tempfile::tempdir().unwrap();
     let (a, b) = (clip(folder.path(), "a.mp4", 60, 0, None), clip(folder.path(), "b.mp4", 60, 60, None));
     let (report, path) = film(&[part(&a, 0, 59), part(&b, 0, 60)], folder.path());
-    assert_eq!((report.copied_pictures, report.encoded_pictures), (119, 0));
+    assert_eq!((report.copied_frames, report.encoded_frames), (119, 0));
     assert_levels(&path, &[rising(0, 0..59), rising(60, 0..60)].concat());
 }
 
@@ -105,9 +105,9 @@ fn last_pictures_are_dropped_without_encoding() {
 fn only_the_first_group_after_a_cut_is_encoded() {
     let folder = tempfile::tempdir().unwrap();
     let a = clip(folder.path(), "a.mp4", 100, 0, None);
-    // Groups of 48 pictures: those from 10 to 47 are encoded.
+    // Groups of 48 frames: those from 10 to 47 are encoded.
     let (report, path) = film(&[part(&a, 10, 85), JoinClip::whole(a.clone())], folder.path());
-    assert_eq!((report.copied_pictures, report.encoded_pictures), (147, 38));
+    assert_eq!((report.copied_frames, report.encoded_frames), (147, 38));
     assert_levels(&path, &[rising(0, 10..95), rising(0, 0..100)].concat());
 }
 
@@ -118,8 +118,8 @@ fn dissolve_plays_both_clips_and_copies_the_rest() {
     let transition = Some(JoinTransition { kind: KIND, before: 4, after: 4 });
     let clips = [JoinClip { transition, ..part(&a, 0, 96) }, part(&b, 4, 96)];
     let (report, path) = film(&clips, folder.path());
-    // Of the second clip the pictures up to 47 follow a picture that is mixed.
-    assert_eq!((report.copied_pictures, report.encoded_pictures), (92 + 52, 8 + 40));
+    // Of the second clip the frames up to 47 follow a frame that is mixed.
+    assert_eq!((report.copied_frames, report.encoded_frames), (92 + 52, 8 + 40));
     let mixed = (0..8).map(|index| {
         let (from, to) = (2.0 * (92 + index) as f32, 50.0 + 2.0 * index as f32);
         from + (to - from) * (index as f32 + 0.5) / 8.0
@@ -134,7 +134,7 @@ fn film_fades_out_at_its_end() {
     let a = clip(folder.path(), "a.mp4", 60, 100, Some(&noise(1, 60)));
     let transition = Some(JoinTransition { kind: TransitionKind::FadeBlack, before: 10, after: 0 });
     let (report, path) = film(&[JoinClip { transition, ..part(&a, 0, 60) }], folder.path());
-    assert_eq!((report.copied_pictures, report.encoded_pictures), (50, 10));
+    assert_eq!((report.copied_frames, report.encoded_frames), (50, 10));
     let fading =
         (50..60).map(|index| (100.0 + 2.0 * index as f32) * (1.0 - ((index - 50) as f32 + 0.5) / 10.0));
     let expected: Vec<f32> = rising(100, 0..50).into_iter().chain(fading).collect();
@@ -157,10 +157,10 @@ fn differing_clips_are_encoded_with_their_trims_and_transitions() {
     let b = folder.path().join("b.mp4");
     fs::write(&b, writer.finish().unwrap()).unwrap();
     let transition = Some(JoinTransition { kind: KIND, before: 2, after: 2 });
-    // Of the second clip, at half the rate: from picture 6 on, 20 frames.
+    // Of the second clip, at half the rate: from frame 6 on, 20 frames.
     let clips = [JoinClip { transition, ..part(&a, 10, 30) }, part(&b, 6, 20), part(&a, 0, 5)];
     let (report, path) = film(&clips, folder.path());
-    assert_eq!((report.copied_pictures, report.encoded_pictures), (0, 55));
+    assert_eq!((report.copied_frames, report.encoded_frames), (0, 55));
     let second = |frame: i32| 100.0 + 4.0 * (6 + frame.div_euclid(2)) as f32;
     let mixed = (0..4).map(|index| {
         let (from, to) = (2.0 * (38 + index) as f32, second(index - 2));
@@ -202,7 +202,7 @@ fn sound_is_crossfaded_without_dips() {
     assert_eq!(samples.len(), 100 * SAMPLES);
     let deepest = dip(&samples, 50 * SAMPLES);
     assert!(deepest < 3.0, "{deepest} dB");
-    // A chain: the last picture of the first clip is dropped, and its sound goes on in that of the second.
+    // A chain: the last frame of the first clip is dropped, and its sound goes on in that of the second.
     let sounds = noise(3, 119);
     let a = clip(folder.path(), "a.mp4", 60, 0, Some(&sounds[..60 * SAMPLES]));
     let b = clip(folder.path(), "b.mp4", 60, 60, Some(&sounds[59 * SAMPLES..]));
@@ -342,7 +342,7 @@ fn film_has_the_loudness_that_is_asked_for() {
     }
 }
 
-/// A plain picture of this brightness.
+/// A plain frame of this brightness.
 fn still(level: u8, frames: u64) -> JoinClip {
     let draw = move |(width, height): (u32, u32)| {
         RgbImage::from_pixels(width, height, vec![level; (width * height * 3) as usize]).unwrap()
@@ -358,7 +358,7 @@ fn stills_are_encoded_between_copied_clips() {
     let transition = Some(JoinTransition { kind: KIND, before: 2, after: 2 });
     let clips = [still(200, 20), JoinClip { transition, ..part(&a, 0, 56) }, still(100, 30)];
     let (report, path) = film(&clips, folder.path());
-    assert_eq!((report.copied_pictures, report.encoded_pictures), (54, 20 + 32));
+    assert_eq!((report.copied_frames, report.encoded_frames), (54, 20 + 32));
     let mixed = (0..4).map(|index| {
         let from = 60.0 + 2.0 * (54 + index) as f32;
         from + (100.0 - from) * (index as f32 + 0.5) / 4.0
@@ -367,7 +367,7 @@ fn stills_are_encoded_between_copied_clips() {
         [200.0; 20].into_iter().chain(rising(60, 0..54)).chain(mixed).chain([100.0; 28]).collect();
     assert_levels(&path, &expected);
     let sound = sound(&path);
-    let power_at = |picture: usize| power(&sound[picture * SAMPLES..][..SAMPLES * 4]);
+    let power_at = |frame: usize| power(&sound[frame * SAMPLES..][..SAMPLES * 4]);
     assert!(
         power_at(5) < 1e-6 && power_at(40) > 0.005 && power_at(90) < 1e-6,
         "{} {} {}",
@@ -422,10 +422,10 @@ fn images_fill_the_frame_and_damaged_ones_are_named() {
 }
 
 #[test]
-fn pictures_are_encoded_only_under_overlays() {
+fn frames_are_encoded_only_under_overlays() {
     let folder = tempfile::tempdir().unwrap();
     let a = clip(folder.path(), "a.mp4", 120, 0, None);
-    // Groups of 48 pictures: after an overlay, copying goes on with the next group.
+    // Groups of 48 frames: after an overlay, copying goes on with the next group.
     let draw = |_: usize, (width, height): (u32, u32)| {
         let ink = RgbImage::from_pixels(width, height, vec![250; (width * height * 3) as usize])?;
         crate::Overlay::new((0, 0), ink, vec![255; (width * height) as usize])
@@ -435,7 +435,7 @@ fn pictures_are_encoded_only_under_overlays() {
     let path = folder.path().join("film.mp4");
     let clips = [part(&a, 0, 110)];
     let report = join(&clips, &path, &JoinOptions { overlays, ..JoinOptions::default() }).unwrap();
-    assert_eq!((report.copied_pictures, report.encoded_pictures), (60 + 14, 36));
+    assert_eq!((report.copied_frames, report.encoded_frames), (60 + 14, 36));
     let expected = [rising(0, 0..60), vec![250.0; 10], rising(0, 70..110)].concat();
     assert_levels(&path, &expected);
 }

@@ -1,4 +1,4 @@
-//! The metadata of a film: the picture that is its cover, and the program that has written it.
+//! The metadata of a film: the image that is its cover, and the program that has written it.
 
 use std::fs::File;
 use std::path::Path;

@@ -24,11 +24,11 @@ use crate::turn::Turn;
 
 /// The largest index (`moov`, or `moof` of a fragment) that is loaded.
 const MAX_INDEX_BYTES: u64 = 64 << 20;
-/// More samples than any clip has: eleven hours of sound and pictures.
+/// More samples than any clip has: eleven hours of sound and video.
 const MAX_SAMPLES: usize = 4_000_000;
 /// More top-level boxes than any file has that is not crafted.
 const MAX_TOP_LEVEL_BOXES: usize = 200_000;
-/// The largest single sample: a raw 8K picture would be smaller.
+/// The largest single sample: a raw 8K frame would be smaller.
 const MAX_SAMPLE_BYTES: u32 = 64 << 20;
 
 /// Source of a movie's bytes.
@@ -47,7 +47,6 @@ pub(crate) struct Movie {
 }
 
 impl Movie {
-    /// Opens a file.
     pub(crate) fn open(path: &Path) -> Result<Self, MediaError> {
         let file = File::open(path).map_err(MediaError::io("cannot open the file"))?;
         let metadata = file.metadata().map_err(MediaError::io("cannot open the file"))?;

@@ -1,7 +1,7 @@
 //! Metadata of a film: title, description, chapters, and that it is synthetic.
 //!
-//! Chapters are written twice, because players read either form: as a text track that the pictures refer to (`QuickTime` File Format, "Chapter
-//! lists") and as the list `chpl` (Nero). Tags are those of iTunes (`ilst`). The source of the pictures is in a packet of XMP.
+//! Chapters are written twice, because players read either form: as a text track that the video refers to (`QuickTime` File Format, "Chapter
+//! lists") and as the list `chpl` (Nero). Tags are those of iTunes (`ilst`). The source of the frames is in a packet of XMP.
 
 use super::boxes::BoxWriter;
 use super::write::{OutputKind, OutputSample, OutputTrack};
@@ -17,13 +17,13 @@ pub struct FilmTags {
     pub description: Option<String>,
     /// The program that has made it.
     pub encoder: Option<String>,
-    /// Where its pictures come from.
+    /// Where its frames come from.
     pub source: Option<DigitalSource>,
     /// A name for each clip; without names there are no chapters.
     pub chapters: Vec<String>,
 }
 
-/// Where pictures come from, in the words of IPTC's vocabulary of digital source types.
+/// Where frames come from, in the words of IPTC's vocabulary of digital source types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DigitalSource {
     /// A model that was trained on sampled content.

@@ -11,7 +11,7 @@ pub(crate) struct Track {
     /// All samples use the first sample entry.
     pub(crate) has_one_entry: bool,
     pub(crate) timescale: u32,
-    /// How its pictures are turned; `None` where the display matrix asks for more than quarter turns and mirroring.
+    /// How its frames are turned; `None` where the display matrix asks for more than quarter turns and mirroring.
     pub(crate) turn: Option<Turn>,
     /// In decoding order.
     pub(crate) samples: Vec<Sample>,

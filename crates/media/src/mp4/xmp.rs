@@ -1,4 +1,4 @@
-//! The XMP packet of a film (ISO 16684-1): where its pictures come from, in the vocabulary of IPTC, its title and its description.
+//! The XMP packet of a film (ISO 16684-1): where its frames come from, in the vocabulary of IPTC, its title and its description.
 //!
 //! A film has it in a `uuid` box. Other containers have forms of their own (XMP specification part 3): `XMP_` in the user data of
 //! `QuickTime`, an application extension in GIF.
@@ -15,14 +15,14 @@ use crate::MediaError;
 /// Marks the box of an XMP packet (XMP specification part 3, "MPEG-4").
 const UUID: [u8; 16] =
     [0xbe, 0x7a, 0xcf, 0xcb, 0x97, 0xa9, 0x42, 0xe8, 0x9c, 0x71, 0x99, 0x94, 0x91, 0xe3, 0xaf, 0xac];
-/// The property of the source of pictures, with the beginning of its value.
+/// The property of the source of frames, with the beginning of its value.
 const SOURCE: &str = "Iptc4xmpExt:DigitalSourceType=\"";
 /// The largest packet that is carried over, in bytes.
 const MAX_PACKET_BYTES: u64 = 16 << 20;
 /// The largest index of a film that is changed, in bytes.
 const MAX_INDEX_BYTES: u64 = 256 << 20;
 
-/// The box of a film's packet; nothing where the source of the pictures is not known.
+/// The box of a film's packet; nothing where the source of the frames is not known.
 pub(super) fn film_box(tags: &FilmTags) -> Vec<u8> {
     let Some(packet) = packet(tags) else { return Vec::new() };
     uuid_box(packet.as_bytes())
@@ -88,14 +88,14 @@ fn read_packet(path: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok(payload.and_then(|payload| payload.get(UUID.len()..).map(<[u8]>::to_vec)))
 }
 
-/// Where the pictures come from, as the URL of a term, from a packet that this crate has written.
+/// Where the frames come from, as the URL of a term, from a packet that this crate has written.
 pub(crate) fn source_of(packet: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(packet).ok()?;
     let (_, rest) = text.split_once(SOURCE)?;
     rest.split_once('"').map(|(source, _)| source)
 }
 
-/// Puts a packet behind an MP4 file.
+/// Appends a packet to an MP4 file.
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -210,8 +210,8 @@ mod tests {
         let user_data = boxes(&[(*b"\xa9nam", b"pier"), (*b"XMP_", b"<x/>")]);
         let index = boxes(&[(*b"mvhd", b"m"), (*b"trak", b"t"), (*b"udta", &user_data)]);
         assert_eq!(std::fs::read(&movie).unwrap(), [&before[..], &boxes(&[(*b"moov", &index)])].concat());
-        let behind = file("b.mov", &boxes(&[(*b"moov", &index), (*b"mdat", b"1")]));
-        assert!(add_to_quicktime(&behind, b"<x/>").is_err());
+        let media_last = file("b.mov", &boxes(&[(*b"moov", &index), (*b"mdat", b"1")]));
+        assert!(add_to_quicktime(&media_last, b"<x/>").is_err());
 
         let gif = file("a.gif", b"GIF89a...\x3b");
         add_to_gif(&gif, b"<x/>").unwrap();

@@ -1,6 +1,5 @@
 //! Rewriting of MP4 files box by box: fixtures that this project's own encoder does not write.
 
-/// Appends a box.
 pub(crate) fn put(out: &mut Vec<u8>, name: [u8; 4], payload: &[u8]) {
     out.extend((payload.len() as u32 + 8).to_be_bytes());
     out.extend(name);

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use media::{ClipSpec, ClipWriter, FrameRate, MediaError, RgbImage, probe_bytes};
 
-use crate::fixtures::{PLAIN, Recipe, picture, psnr, tone};
+use crate::fixtures::{PLAIN, Recipe, psnr, sample_image, tone};
 
-/// The sample entry of the pictures: everything a player needs to set up its decoder.
+/// The sample entry of the frames: everything a player needs to set up its decoder.
 fn entry(file: &[u8]) -> &[u8] {
     let position = file.windows(4).position(|w| w == b"avc1").expect("an ftyp brand");
     let position =
@@ -37,9 +37,9 @@ fn first_and_last_frame_match_the_input() {
     let clip = recipe.make();
     let first = media::first_frame_bytes(&clip).unwrap();
     let last = media::last_frame_bytes(&clip).unwrap();
-    assert!(psnr(&first, &picture(160, 96, 4, 0)) > 36.0);
-    assert!(psnr(&last, &picture(160, 96, 4, 29)) > 36.0);
-    assert!(psnr(&first, &last) < psnr(&last, &picture(160, 96, 4, 29)), "the picture moved");
+    assert!(psnr(&first, &sample_image(160, 96, 4, 0)) > 36.0);
+    assert!(psnr(&last, &sample_image(160, 96, 4, 29)) > 36.0);
+    assert!(psnr(&first, &last) < psnr(&last, &sample_image(160, 96, 4, 29)), "the scene moved");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn bit_rate_stays_near_its_cap() {
         let mut writer = ClipWriter::new(spec).unwrap();
         let mut state = 7u32;
         for frame in 0..96 {
-            let mut image = picture(320, 192, 1, frame);
+            let mut image = sample_image(320, 192, 1, frame);
             for byte in image.pixels_mut() {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 *byte = byte.saturating_add((state >> 26) as u8);
@@ -99,7 +99,7 @@ fn audio_is_padded_or_cut_to_the_video() {
         let mut writer =
             ClipWriter::new(ClipSpec::new(64, 64, FrameRate::CINEMA).with_audio(48_000, 1)).unwrap();
         for frame in 0..12 {
-            writer.push_frame(&picture(64, 64, 0, frame)).unwrap();
+            writer.push_frame(&sample_image(64, 64, 0, frame)).unwrap();
         }
         writer.push_audio(&tone(48_000, 1, seconds)).unwrap();
         let probe = probe_bytes(&writer.finish().unwrap()).unwrap();
@@ -124,15 +124,15 @@ fn clip_spec_impossible_is_refused() {
 }
 
 #[test]
-fn repeated_frames_count_and_keep_the_picture() {
+fn repeated_frames_count_and_keep_the_image() {
     let mut writer = ClipWriter::new(ClipSpec::new(160, 96, FrameRate::CINEMA)).unwrap();
     assert!(matches!(writer.repeat_frame(), Err(MediaError::Request(_))));
     for frame in 0..10 {
-        writer.push_frame(&picture(160, 96, 4, frame)).unwrap();
+        writer.push_frame(&sample_image(160, 96, 4, frame)).unwrap();
         writer.repeat_frame().unwrap();
     }
     let clip = writer.finish().unwrap();
     let video = probe_bytes(&clip).unwrap().video.unwrap();
     assert_eq!((video.frames, video.duration), (20, Duration::from_secs_f64(20.0 / 24.0)));
-    assert!(psnr(&media::last_frame_bytes(&clip).unwrap(), &picture(160, 96, 4, 9)) > 36.0);
+    assert!(psnr(&media::last_frame_bytes(&clip).unwrap(), &sample_image(160, 96, 4, 9)) > 36.0);
 }

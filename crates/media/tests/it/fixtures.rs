@@ -7,7 +7,7 @@ use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
 pub(crate) const RATE: u32 = 24;
 
 /// A soft sky over a moving pattern: something of everything, different for each `seed` and each `frame`.
-pub(crate) fn picture(width: u32, height: u32, seed: u32, frame: u32) -> RgbImage {
+pub(crate) fn sample_image(width: u32, height: u32, seed: u32, frame: u32) -> RgbImage {
     let mut image = RgbImage::new(width, height);
     for y in 0..height {
         for x in 0..width {
@@ -58,7 +58,7 @@ impl Recipe {
         }
         let mut writer = ClipWriter::new(spec).unwrap();
         for frame in 0..self.frames {
-            writer.push_frame(&picture(self.size.0, self.size.1, self.seed, frame)).unwrap();
+            writer.push_frame(&sample_image(self.size.0, self.size.1, self.seed, frame)).unwrap();
         }
         if let Some((sample_rate, channels)) = self.sound {
             writer

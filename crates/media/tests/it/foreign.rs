@@ -31,7 +31,7 @@ pub(crate) fn run(ffmpeg: &Path, arguments: &[&str]) -> bool {
 }
 
 fn is_copied(joined: &media::JoinReport) -> bool {
-    joined.encoded_pictures == 0
+    joined.encoded_frames == 0
 }
 
 pub(crate) fn whole_clips(clips: &[PathBuf]) -> Vec<JoinClip> {
@@ -93,9 +93,9 @@ fn last_frame_equals_ffmpegs() {
         clips.push(x264);
     }
     for clip in clips {
-        let picture = folder.path().join("last.png");
-        assert!(run(&ffmpeg, &["-sseof", "-1", "-i", text(&clip), "-update", "1", text(&picture)]));
-        let theirs = media::decode_image(&std::fs::read(&picture).unwrap()).unwrap();
+        let image = folder.path().join("last.png");
+        assert!(run(&ffmpeg, &["-sseof", "-1", "-i", text(&clip), "-update", "1", text(&image)]));
+        let theirs = media::decode_image(&std::fs::read(&image).unwrap()).unwrap();
         let ours = media::last_frame(&clip).unwrap();
         assert!(psnr(&ours, &theirs) > 28.0, "{}: {:.1} dB", clip.display(), psnr(&ours, &theirs));
     }
@@ -117,15 +117,15 @@ fn join_mixes_ffmpeg_clips_with_ours() {
     assert!(!is_copied(&joined) && joined.has_audio);
     assert_eq!(probe(&film).unwrap().video.unwrap().frames, 30 + 25 + 30);
     assert!(run(&ffmpeg, &["-i", text(&film), "-f", "null", "-"]));
-    // Two of the same, with reordered pictures and an edit list, are copied.
+    // Two of the same, with reordered frames and an edit list, are copied.
     let joined = join(&whole_clips(&[x264.clone(), x264.clone()]), &film, &JoinOptions::default()).unwrap();
     assert!(is_copied(&joined));
     assert!(run(&ffmpeg, &["-i", text(&film), "-f", "null", "-"]));
     assert_eq!(media::last_frame(&film).unwrap(), media::last_frame(&x264).unwrap());
 }
 
-/// A digest of each picture of a video, as ffmpeg decodes it.
-fn picture_digests(ffmpeg: &Path, path: &Path) -> Vec<String> {
+/// A digest of each frame of a video, as ffmpeg decodes it.
+fn frame_digests(ffmpeg: &Path, path: &Path) -> Vec<String> {
     let arguments = ["-v", "error", "-nostdin", "-i", text(path), "-map", "0:v", "-f", "framemd5", "-"];
     let output = Command::new(ffmpeg).args(arguments).output().unwrap();
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -134,13 +134,13 @@ fn picture_digests(ffmpeg: &Path, path: &Path) -> Vec<String> {
     lines.lines().filter(|line| !line.starts_with('#')).filter_map(digest).collect()
 }
 
-/// One picture of a video, as ffmpeg decodes it.
+/// One frame of a video, as ffmpeg decodes it.
 fn frame(ffmpeg: &Path, folder: &Path, video: &Path, number: usize) -> media::RgbImage {
-    let picture = folder.join("picture.png");
+    let image = folder.join("frame.png");
     let select = format!("select=eq(n\\,{number})");
-    let arguments = ["-i", text(video), "-vf", &select, "-frames:v", "1", "-update", "1", text(&picture)];
+    let arguments = ["-i", text(video), "-vf", &select, "-frames:v", "1", "-update", "1", text(&image)];
     assert!(run(ffmpeg, &arguments));
-    media::decode_image(&std::fs::read(&picture).unwrap()).unwrap()
+    media::decode_image(&std::fs::read(&image).unwrap()).unwrap()
 }
 
 #[test]
@@ -157,10 +157,10 @@ fn trimmed_foreign_clips_are_copied_between_their_cuts() {
         let film = folder.path().join("film.mp4");
         let part = |first, frames| JoinClip { first, frames: Some(frames), ..JoinClip::whole(clip.clone()) };
         let joined = join(&[part(3, 22), part(0, 29)], &film, &JoinOptions::default()).unwrap();
-        // Pictures 3 to 9 precede the first one that needs no other; at most two beside a cut are needed by those after it.
-        assert!((7..=7 + 2 + 2).contains(&joined.encoded_pictures), "{name}: {joined:?}");
-        assert_eq!(joined.copied_pictures + joined.encoded_pictures, 51);
-        let (own, copied) = (picture_digests(&ffmpeg, &clip), picture_digests(&ffmpeg, &film));
+        // Frames 3 to 9 precede the first one that needs no other; at most two beside a cut are needed by those after it.
+        assert!((7..=7 + 2 + 2).contains(&joined.encoded_frames), "{name}: {joined:?}");
+        assert_eq!(joined.copied_frames + joined.encoded_frames, 51);
+        let (own, copied) = (frame_digests(&ffmpeg, &clip), frame_digests(&ffmpeg, &film));
         assert_eq!((own.len(), copied.len()), (30, 51), "{name}");
         assert_eq!(copied[7..20], own[10..23], "{name}");
         assert_eq!(copied[22..49], own[0..27], "{name}");
@@ -168,7 +168,7 @@ fn trimmed_foreign_clips_are_copied_between_their_cuts() {
         let frame = |path: &Path, number| frame(&ffmpeg, folder.path(), path, number);
         for (number, original) in [(0, 3), (6, 9), (21, 24), (50, 28)] {
             let quality = psnr(&frame(&film, number), &frame(&clip, original));
-            assert!(quality > 30.0, "{name}: picture {number} has {quality:.1} dB");
+            assert!(quality > 30.0, "{name}: frame {number} has {quality:.1} dB");
         }
         assert!(psnr(&media::first_frame(&film).unwrap(), &frame(&film, 0)) > 28.0, "{name}");
     }
@@ -186,7 +186,7 @@ fn clips_with_open_groups_are_right_after_a_cut() {
     for first in [10, 12] {
         let part = JoinClip { first, frames: Some(15), ..JoinClip::whole(clip.clone()) };
         join(&[JoinClip::whole(clip.clone()), part], &film, &JoinOptions::default()).unwrap();
-        assert_eq!(picture_digests(&ffmpeg, &film).len(), 45);
+        assert_eq!(frame_digests(&ffmpeg, &film).len(), 45);
         assert!(
             psnr(
                 &media::last_frame(&film).unwrap(),
@@ -196,27 +196,27 @@ fn clips_with_open_groups_are_right_after_a_cut() {
         for number in [30, 33, 40] {
             let expected = frame(&ffmpeg, folder.path(), &clip, first as usize + number - 30);
             let quality = psnr(&frame(&ffmpeg, folder.path(), &film, number), &expected);
-            assert!(quality > 30.0, "from {first}: picture {number} has {quality:.1} dB");
+            assert!(quality > 30.0, "from {first}: frame {number} has {quality:.1} dB");
         }
     }
 }
 
 #[test]
-fn pictures_that_an_edit_list_hides_do_not_count() {
+fn frames_that_an_edit_list_hides_do_not_count() {
     let Some(ffmpeg) = ffmpeg() else { return };
     let folder = tempfile::tempdir().unwrap();
     let (clip, trimmed) = (folder.path().join("clip.mp4"), folder.path().join("trimmed.mp4"));
     if !make(&ffmpeg, &clip, &["-c:v", "libx264", "-g", "60", "-pix_fmt", "yuv420p", "-an"]) {
         return;
     }
-    // Copied without encoding, so the pictures before the beginning are stored, and hidden.
+    // Copied without encoding, so the frames before the beginning are stored, and hidden.
     assert!(run(&ffmpeg, &["-ss", "0.4", "-i", text(&clip), "-c", "copy", text(&trimmed)]));
-    let shown = picture_digests(&ffmpeg, &trimmed).len() as u64;
+    let shown = frame_digests(&ffmpeg, &trimmed).len() as u64;
     assert_eq!(shown, 20);
     assert_eq!(probe(&trimmed).unwrap().video.unwrap().frames, shown);
     let film = folder.path().join("film.mp4");
     let joined = join(&whole_clips(&[trimmed.clone(), clip]), &film, &JoinOptions::default()).unwrap();
-    assert_eq!(joined.encoded_pictures, shown + 30);
+    assert_eq!(joined.encoded_frames, shown + 30);
     assert!(psnr(&media::first_frame(&film).unwrap(), &media::first_frame(&trimmed).unwrap()) > 30.0);
 }
 
@@ -258,7 +258,7 @@ fn ffmpegs_fragments_are_read() {
         let film = folder.path().join("film.mp4");
         let clips = [JoinClip::whole(path.clone()), JoinClip::whole(path)];
         let joined = join(&clips, &film, &JoinOptions::default()).unwrap();
-        assert_eq!(joined.copied_pictures + joined.encoded_pictures, 60, "{flags}");
+        assert_eq!(joined.copied_frames + joined.encoded_frames, 60, "{flags}");
     }
 }
 
@@ -328,7 +328,7 @@ fn ffmpeg_that_hangs_is_killed_after_the_time_limit() {
 }
 
 #[test]
-fn pictures_of_another_shape_fit_alike_with_and_without_ffmpeg() {
+fn frames_of_another_shape_fit_alike_with_and_without_ffmpeg() {
     let Some(program) = ffmpeg() else { return };
     let folder = tempfile::tempdir().unwrap();
     let ffmpeg = Ffmpeg::with_ffmpeg(program.clone());
@@ -343,13 +343,13 @@ fn pictures_of_another_shape_fit_alike_with_and_without_ffmpeg() {
         let mut shapes = Vec::new();
         for fit in [Fit::Letterbox, Fit::Crop, Fit::Blur] {
             let film = folder.path().join("film.mp4");
-            let picture = |clip: &Path| {
+            let shown = |clip: &Path| {
                 let options =
                     JoinOptions { size: Some(size), fit, ffmpeg: ffmpeg.clone(), ..JoinOptions::default() };
                 join(&whole_clips(&[clip.to_owned()]), &film, &options).unwrap();
                 first_frame(&film).unwrap()
             };
-            let (own, other) = (picture(&native), picture(&foreign));
+            let (own, other) = (shown(&native), shown(&foreign));
             let similar = psnr(&own, &other);
             assert!(similar > 24.0, "{size:?} {fit:?}: {similar} dB");
             shapes.push(own);

@@ -14,7 +14,7 @@ fn clip() -> Vec<u8> {
 }
 
 #[test]
-fn fragmented_clip_has_the_same_pictures_and_sound() {
+fn fragmented_clip_has_the_same_frames_and_sound() {
     let clip = clip();
     let (expected, first, last) =
         (probe_bytes(&clip).unwrap(), first_frame_bytes(&clip).unwrap(), last_frame_bytes(&clip).unwrap());
@@ -51,7 +51,7 @@ fn fragmented_clips_are_joined() {
     let film = folder.path().join("film.mp4");
     let clips: Vec<JoinClip> = paths.into_iter().map(JoinClip::whole).collect();
     let report = join(&clips, &film, &JoinOptions::default()).unwrap();
-    assert_eq!((report.copied_pictures, report.encoded_pictures), (60, 0));
+    assert_eq!((report.copied_frames, report.encoded_frames), (60, 0));
     assert_eq!(media::last_frame(&film).unwrap(), last_frame_bytes(&clip).unwrap());
 }
 

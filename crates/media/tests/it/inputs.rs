@@ -40,7 +40,7 @@ fn sound_files_of_ffmpeg_are_accepted_and_damaged_ones_are_not() {
 }
 
 #[test]
-fn pictures_of_ffmpeg_are_accepted_and_truncated_ones_are_not() {
+fn images_of_ffmpeg_are_accepted_and_truncated_ones_are_not() {
     let Some(program) = ffmpeg() else { return };
     let folder = tempfile::tempdir().unwrap();
     for (name, codec) in [
@@ -57,7 +57,7 @@ fn pictures_of_ffmpeg_are_accepted_and_truncated_ones_are_not() {
         let mut command = Command::new(&program);
         command.args(source).args(["-frames:v", frames, "-c:v"]).args(codec).arg(text(&path));
         if !command.output().unwrap().status.success() {
-            note("this ffmpeg cannot make such a picture");
+            note("this ffmpeg cannot make such an image");
             continue;
         }
         let bytes = std::fs::read(&path).unwrap();

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use media::{FrameRate, JoinClip, JoinOptions, first_frame, join, last_frame, probe};
 
-use crate::fixtures::{PLAIN, Recipe, picture, psnr};
+use crate::fixtures::{PLAIN, Recipe, psnr, sample_image};
 
 fn is_copied(joined: &media::JoinReport) -> bool {
-    joined.encoded_pictures == 0
+    joined.encoded_frames == 0
 }
 
 fn whole_clips(clips: &[PathBuf]) -> Vec<JoinClip> {
@@ -38,7 +38,7 @@ fn join_clips_of_one_spec_copies_video_and_pads_audio() {
     assert_eq!(video.duration, FrameRate::CINEMA.duration_of(44));
     assert_eq!(audio.channels, 2);
     assert!(audio.duration.abs_diff(video.duration) < Duration::from_micros(50));
-    // Lossless: the very pictures of the clips.
+    // Lossless: the very frames of the clips.
     assert_eq!(first_frame(&film).unwrap(), first_frame(&clips[0]).unwrap());
     assert_eq!(last_frame(&film).unwrap(), last_frame(&clips[2]).unwrap());
 }
@@ -66,8 +66,8 @@ fn join_different_clips_use_the_most_common_size_and_rate() {
     let video = probe(&film).unwrap().video.unwrap();
     assert_eq!(video.frames, 72, "a second of each");
     let first = first_frame(&film).unwrap();
-    assert!(first.pixel(2, 48).iter().all(|&c| c < 12), "bars beside the square picture");
-    assert!(psnr(&last_frame(&film).unwrap(), &picture(160, 96, 6, 23)) > 34.0);
+    assert!(first.pixel(2, 48).iter().all(|&c| c < 12), "bars beside the square image");
+    assert!(psnr(&last_frame(&film).unwrap(), &sample_image(160, 96, 6, 23)) > 34.0);
 }
 
 #[test]

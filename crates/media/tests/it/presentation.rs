@@ -54,7 +54,7 @@ fn write(folder: &Path, clip: &[u8], shape: Shape) -> PathBuf {
     path
 }
 
-/// The stored picture as it is presented, by plain sampling.
+/// The stored frame as it is presented, by plain sampling.
 fn presented(stored: &RgbImage, shape: Shape) -> RgbImage {
     let (width, height) = (f64::from(stored.width()), f64::from(stored.height()));
     let ratio = f64::from(shape.pixel.0) / f64::from(shape.pixel.1);
@@ -116,7 +116,7 @@ fn film_of_shaped_clips_is_upright_with_square_pixels() {
         let expected = presented(&first, shape);
         let even = |side: u32| side.next_multiple_of(2);
         assert_eq!(report.size, (even(expected.width()), even(expected.height())), "{shape:?}");
-        assert_eq!(report.encoded_pictures, 20, "{shape:?}");
+        assert_eq!(report.encoded_frames, 20, "{shape:?}");
         let shown = first_frame(&film).unwrap();
         if (expected.width(), expected.height()) == report.size {
             let quality = psnr(&shown, &expected);
@@ -162,8 +162,8 @@ fn shaped_clips_equal_ffmpegs() {
     let clip = clip();
     for shape in FORMS {
         let path = write(folder.path(), &clip, shape);
-        // ffmpeg turns pictures; the shape of pixels it only passes on.
-        let picture = folder.path().join("theirs.png");
+        // ffmpeg turns frames; the shape of pixels it only passes on.
+        let image = folder.path().join("theirs.png");
         let square = "scale=trunc(iw*max(sar\\,1)+0.5):trunc(ih*max(1/sar\\,1)+0.5)";
         let arguments = [
             "-i",
@@ -174,10 +174,10 @@ fn shaped_clips_equal_ffmpegs() {
             "1",
             "-update",
             "1",
-            foreign::text(&picture),
+            foreign::text(&image),
         ];
         assert!(foreign::run(&program, &arguments));
-        let theirs = media::decode_image(&std::fs::read(&picture).unwrap()).unwrap();
+        let theirs = media::decode_image(&std::fs::read(&image).unwrap()).unwrap();
         let quality = psnr(&first_frame(&path).unwrap(), &theirs);
         assert!(quality > 28.0, "{shape:?}: {quality:.1} dB");
     }

@@ -35,7 +35,7 @@ fn position(bytes: &[u8], words: &[u8]) -> Option<usize> {
 }
 
 #[test]
-fn film_with_tags_has_the_same_pictures_and_says_what_it_is() {
+fn film_with_tags_has_the_same_frames_and_says_what_it_is() {
     let forms = [
         JoinOptions { tags: tags(), ..JoinOptions::default() },
         JoinOptions { tags: tags(), size: Some((64, 64)), ..JoinOptions::default() },
@@ -55,7 +55,7 @@ fn film_with_tags_has_the_same_pictures_and_says_what_it_is() {
         {
             assert!(position(&bytes, text.as_bytes()).is_some(), "{text}");
         }
-        // Chapters begin with their clips: after 12 and 32 of 24 pictures per second.
+        // Chapters begin with their clips: after 12 and 32 of 24 frames per second.
         let list = position(&bytes, b"chpl").unwrap();
         let mut expected = vec![3];
         for (start, name) in [(0, "pier"), (5_000_000, "海 sea"), (13_333_333_u64, "pier")] {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use media::{ClipSpec, ClipWriter, Effort, Ffmpeg, FrameRate, MediaError, probe};
 
-use crate::fixtures::{PLAIN, Recipe, picture};
+use crate::fixtures::{PLAIN, Recipe, sample_image};
 use crate::foreign;
 
 fn write(folder: &Path, bytes: &[u8]) -> PathBuf {
@@ -17,13 +17,13 @@ fn clip() -> Vec<u8> {
     Recipe { frames: 24, sound: Some((16_000, 1)), ..PLAIN }.make()
 }
 
-/// A clip of which three of four pictures are interpolated: nothing is coded in them, and they are not decoded.
+/// A clip of which three of four frames are interpolated: nothing is coded in them, and they are not decoded.
 fn interpolated() -> Vec<u8> {
     let spec = ClipSpec::new(160, 96, FrameRate::CINEMA).with_effort(Effort::Draft);
     let mut writer = ClipWriter::new(spec).unwrap();
     for frame in 0..25 {
         if frame % 4 == 0 {
-            writer.push_frame(&picture(160, 96, 0, frame)).unwrap();
+            writer.push_frame(&sample_image(160, 96, 0, frame)).unwrap();
         } else {
             writer.interpolate_frame().unwrap();
         }

@@ -1,5 +1,5 @@
-//! Joining with as little re-encoding as possible: the clips' coded pictures in sequence, under the sample entry that they share. Only
-//! pictures of transitions, and those between a cut and the next picture that needs no other, are encoded again.
+//! Joining with as little re-encoding as possible: the clips' coded frames in sequence, under the sample entry that they share. Only
+//! frames of transitions, and those between a cut and the next frame that needs no other, are encoded again.
 
 mod runs;
 mod write;
@@ -15,32 +15,32 @@ use crate::mp4::{Sample, Track, avc1, find, with_avcc};
 use crate::rate::least_common_multiple;
 use crate::{ClipSpec, FrameRate, MediaError};
 
-/// The finest clock that the film's pictures may need.
+/// The finest clock that the film's frames may need.
 const FINEST_CLOCK: u32 = 10_000_000;
-/// The largest share of pictures that are encoded again beside copied ones. Beyond it the whole film is encoded, in one quality.
+/// The largest share of frames that are encoded again beside copied ones. Beyond it the whole film is encoded, in one quality.
 const MAX_ENCODED_SHARE: f64 = 0.7;
 
-/// The pictures of the film, known to fit together.
+/// The frames of the film, known to fit together.
 pub(super) struct SmartCut {
     entry: Vec<u8>,
-    /// Parameters of the pictures that are encoded, if any are.
+    /// Parameters of the frames that are encoded, if any are.
     stream: Option<StreamSpec>,
     timescale: u32,
     ticks_per_frame: u32,
     size: (u32, u32),
     frame_rate: FrameRate,
-    /// The colors of the clips' pictures.
+    /// The colors of the clips' frames.
     color: ColorSpace,
     layout: Layout,
     runs: Vec<Run>,
-    /// The samples of each clip in decoding order; none for pictures that stand still.
+    /// The samples of each clip in decoding order; none for images that stand still.
     samples: Vec<Vec<Sample>>,
     /// The ticks of each clip's own clock on the film's.
     scales: Vec<u32>,
 }
 
 /// The smart cut where one is possible: same sample entry, same size and rate as asked for, nothing hidden by an edit list, each
-/// clip beginning with a picture that needs no other.
+/// clip beginning with a frame that needs no other.
 pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<SmartCut>, MediaError> {
     let has_requested_form = |clip: &Clip| {
         clip.is_native()
@@ -49,7 +49,7 @@ pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<Smart
     };
     let videos = || clips.iter().filter(|clip| clip.is_video());
     let Some(first) = videos().next().filter(|_| videos().all(has_requested_form)) else { return Ok(None) };
-    // None for pictures that stand still, which are encoded.
+    // None for images that stand still, which are encoded.
     let mut tracks: Vec<Option<Track>> = Vec::with_capacity(clips.len());
     let mut entry: Option<Vec<u8>> = None;
     for clip in clips {
@@ -77,7 +77,7 @@ pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<Smart
     else {
         return Ok(None);
     };
-    // In a copied clip each picture is one frame of the film.
+    // In a copied clip each frame is one of the film.
     let counted: Vec<Clip> = clips
         .iter()
         .zip(&tracks)
@@ -91,7 +91,7 @@ pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<Smart
     let overlays = options.overlays.as_ref().map_or(&[][..], |overlays| overlays.spans.as_slice());
     let Some(runs) = runs(clips, &tracks, &layout, frame_rate, overlays) else { return Ok(None) };
     let encoded = encoded_frames(&runs);
-    // Where a clip is not shown from its beginning, and where pictures of two encoders meet, decoding can go on at an IDR picture only.
+    // Where a clip is not shown from its beginning, and where frames of two encoders meet, decoding can go on at an IDR picture only.
     let is_entered =
         |run: &&Run| encoded > 0 || matches!(run, Run::Copy { samples, .. } if samples.start > 0);
     if !runs.iter().filter(is_entered).all(|run| begins_with_idr_picture(clips, &tracks, run)) {
@@ -124,7 +124,7 @@ pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<Smart
     }))
 }
 
-/// The sample entry for the clips' pictures and encoded ones, and the parameters of the latter. `None` where they cannot be in one track.
+/// The sample entry for the clips' frames and encoded ones, and the parameters of the latter. `None` where they cannot be in one track.
 fn encoder_beside(
     entry: &[u8],
     (width, height): (u32, u32),
@@ -147,8 +147,8 @@ fn encoder_beside(
     Some((with_avcc(entry, &merged)?, stream))
 }
 
-/// Whether a run of copied samples begins with an IDR picture. Other pictures that are sync samples (recovery points) may be followed by
-/// pictures that need earlier ones.
+/// Whether a run of copied samples begins with an IDR picture. Other frames that are sync samples (recovery points) may be followed by
+/// frames that need earlier ones.
 fn begins_with_idr_picture(clips: &[Clip], tracks: &[Option<Track>], run: &Run) -> bool {
     let Run::Copy { clip, samples } = run else { return true };
     let Some(track) = &tracks[*clip] else { return false };

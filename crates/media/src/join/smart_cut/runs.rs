@@ -1,4 +1,4 @@
-//! Which pictures of a film are copied, and which are encoded.
+//! Which frames of a film are copied, and which are encoded.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::mp4::Track;
 use crate::overlay::OverlaySpan;
 use crate::presentation::Presentation;
 
-/// Consecutive pictures of the film.
+/// Consecutive frames of the film.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Run {
     /// Samples of a clip in decoding order; the first is a sync sample, and they are presented one after the other.
@@ -43,13 +43,13 @@ fn tolerance(track: &Track) -> i64 {
     i64::from(track.timescale) / 1000 + 1
 }
 
-/// Whether each picture lasts as long as a frame of the film.
+/// Whether each frame lasts as long as one of the film.
 fn is_regular(track: &Track, rate: FrameRate) -> bool {
     let frame = i64::from(track.timescale) * i64::from(rate.denominator()) / i64::from(rate.numerator());
     track.samples.iter().all(|sample| (i64::from(sample.duration) - frame).abs() <= tolerance(track))
 }
 
-/// The film's pictures in order; `None` where the clips' pictures are not the film's frames. Pictures under overlays are encoded.
+/// The film's frames in order; `None` where those of the clips are not at its rate. Frames under overlays are encoded.
 pub(super) fn runs(
     clips: &[Clip],
     tracks: &[Option<Track>],
@@ -76,7 +76,7 @@ pub(super) fn runs(
                 return None;
             }
             let (samples, shown) = copied(track, first..end);
-            let on_film = |picture: u64| gap.start + (picture - first);
+            let on_film = |frame: u64| gap.start + (frame - first);
             encode(&mut runs, next..on_film(shown.start));
             if !samples.is_empty() {
                 runs.push(Run::Copy { clip: index, samples });
@@ -108,9 +108,9 @@ fn uncovered(range: Range<u64>, overlays: &[OverlaySpan]) -> Vec<Range<u64>> {
     gaps
 }
 
-/// The longest range of samples that can be copied for these pictures, in decoding order, and the pictures that it shows. Both are
+/// The longest range of samples that can be copied for these frames, in decoding order, and the frames that it shows. Both are
 /// empty where none can.
-fn copied(track: &Track, pictures: Range<u64>) -> (Range<usize>, Range<u64>) {
+fn copied(track: &Track, frames: Range<u64>) -> (Range<usize>, Range<u64>) {
     let order = track.presentation_order();
     let mut position = vec![0u64; order.len()];
     order.iter().zip(0..).for_each(|(&i, index)| position[i] = index);
@@ -119,21 +119,21 @@ fn copied(track: &Track, pictures: Range<u64>) -> (Range<usize>, Range<u64>) {
     let mut earliest = u64::MAX;
     for (i, sample) in track.samples.iter().enumerate().rev() {
         earliest = earliest.min(position[i]);
-        if sample.is_sync && earliest == position[i] && pictures.contains(&position[i]) {
+        if sample.is_sync && earliest == position[i] && frames.contains(&position[i]) {
             begin = Some(i);
         }
     }
-    let Some(begin) = begin else { return (0..0, pictures.start..pictures.start) };
+    let Some(begin) = begin else { return (0..0, frames.start..frames.start) };
     let first = position[begin];
-    // The longest run of samples that shows consecutive pictures: what follows in decoding order is not needed by it.
+    // The longest run of samples that shows consecutive frames: what follows in decoding order is not needed by it.
     let (mut end, mut last, mut shown) = (begin, first, first);
     for (i, &presented) in position.iter().enumerate().skip(begin) {
         last = last.max(presented);
         let count = (i + 1 - begin) as u64;
-        if last + 1 > pictures.end && count > pictures.end - first {
+        if last + 1 > frames.end && count > frames.end - first {
             break;
         }
-        if last + 1 == first + count && last < pictures.end {
+        if last + 1 == first + count && last < frames.end {
             (end, shown) = (i + 1, last + 1);
         }
     }

@@ -9,7 +9,7 @@ use crate::h264::VideoEncoder;
 use crate::join::audio;
 use crate::join::clip::Clip;
 use crate::join::cover::cover;
-use crate::join::frames::PictureForm;
+use crate::join::frames::FrameForm;
 use crate::join::render::Renderer;
 use crate::join::spec::{JoinOptions, JoinReport};
 use crate::join::spool::{Spool, SpoolReader};
@@ -31,7 +31,7 @@ impl SmartCut {
         let cover = cover.transpose()?;
         let (samples, start, ends) = self.lay(&encoded)?;
         let presented = ends.last().copied().unwrap_or(0);
-        let copied_pictures = samples.len() as u64 - encoded.len() as u64;
+        let copied_frames = samples.len() as u64 - encoded.len() as u64;
         let mut tracks = vec![OutputTrack {
             kind: OutputKind::Video { width: size.0, height: size.1 },
             entry: self.entry.clone(),
@@ -47,7 +47,7 @@ impl SmartCut {
             packets = Some(sound.packets);
             loudness = sound.loudness;
         }
-        // Pictures are asked for in order, so one file is open at a time.
+        // Frames are asked for in order, so one file is open at a time.
         let mut sources = self.sources();
         let mut open: Option<(usize, Movie)> = None;
         let tags = StoredTags::new(&options.tags, cover.as_deref(), &ends, self.timescale);
@@ -68,13 +68,13 @@ impl SmartCut {
                     open = Some((clip, movie));
                     Ok(())
                 }
-                None => Err(MediaError::damaged("the clips have fewer pictures than they had before")),
+                None => Err(MediaError::damaged("the clips have fewer frames than they had before")),
             }
         })?;
         Ok(JoinReport {
             duration: duration(u128::from(presented), self.timescale),
-            copied_pictures,
-            encoded_pictures: encoded.len() as u64,
+            copied_frames,
+            encoded_frames: encoded.len() as u64,
             size,
             frame_rate: self.frame_rate,
             has_audio: packets.is_some(),
@@ -84,7 +84,7 @@ impl SmartCut {
         })
     }
 
-    /// Encodes the pictures that are not copied: size and sync of each.
+    /// Encodes the frames that are not copied: size and sync of each.
     fn encode(
         &self,
         clips: &[Clip],
@@ -108,14 +108,14 @@ impl SmartCut {
                     none.insert(VideoEncoder::new(stream)?)
                 }
             };
-            // Pictures of other runs lie before it: it cannot refer to those of the last one.
+            // Frames of other runs lie before it: it cannot refer to those of the last one.
             encoder.cut()?;
             let mut frame = frames.start;
-            renderer.render(frames.clone(), &mut |picture| {
-                let painted = painter.as_mut().and_then(|painter| painter.paint(frame, picture));
+            renderer.render(frames.clone(), &mut |image| {
+                let painted = painter.as_mut().and_then(|painter| painter.paint(frame, image));
                 frame += 1;
-                let picture = encoder.encode(painted.as_ref().unwrap_or(picture))?;
-                encoded.push((spool.push(&picture.bytes)?, picture.is_sync));
+                let coded = encoder.encode(painted.as_ref().unwrap_or(image))?;
+                encoded.push((spool.push(&coded.bytes)?, coded.is_sync));
                 options.report(copied + encoded.len() as u64, all);
                 Ok(())
             })?;
@@ -124,12 +124,8 @@ impl SmartCut {
     }
 
     fn renderer<'a>(&'a self, clips: &'a [Clip], options: &'a JoinOptions) -> Renderer<'a> {
-        let form = PictureForm {
-            size: self.size,
-            rate: self.frame_rate,
-            fit: options.fit,
-            stored: Some(self.color),
-        };
+        let form =
+            FrameForm { size: self.size, rate: self.frame_rate, fit: options.fit, stored: Some(self.color) };
         let full_range = self.stream.is_some_and(|stream| stream.signal.is_full_range);
         Renderer { clips, layout: &self.layout, form, is_full_range: full_range, ffmpeg: &options.ffmpeg }
     }
@@ -207,6 +203,6 @@ impl SmartCut {
 enum SampleSource {
     /// A sample of a clip.
     Clip(usize, usize),
-    /// The next encoded picture.
+    /// The next encoded frame.
     Encoded,
 }

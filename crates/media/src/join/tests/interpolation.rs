@@ -1,14 +1,14 @@
-//! Films of clips whose pictures are interpolated in part, which are decoded in another order than they are shown.
+//! Films of clips whose frames are interpolated in part, which are decoded in another order than they are shown.
 
 use super::*;
 use crate::Effort;
 
-/// As [`clip`], with every third picture pushed, and those between interpolated.
-fn interpolated(folder: &Path, name: &str, pictures: u32, base: u8) -> PathBuf {
+/// As [`clip`], with every third frame pushed, and those between interpolated.
+fn interpolated(folder: &Path, name: &str, frames: u32, base: u8) -> PathBuf {
     let spec = ClipSpec::new(SIZE.0, SIZE.1, FrameRate::CINEMA).with_effort(Effort::Draft);
     let mut writer = ClipWriter::new(spec).unwrap();
     let mut next = 0;
-    for number in 0..pictures {
+    for number in 0..frames {
         if number < next {
             writer.interpolate_frame().unwrap();
             continue;
@@ -16,7 +16,7 @@ fn interpolated(folder: &Path, name: &str, pictures: u32, base: u8) -> PathBuf {
         let mut image = RgbImage::new(SIZE.0, SIZE.1);
         image.pixels_mut().fill(base + 2 * number as u8);
         writer.push_frame(&image).unwrap();
-        let is_full = writer.is_group_full(2) || number + 3 >= pictures;
+        let is_full = writer.is_group_full(2) || number + 3 >= frames;
         next = number + if is_full { 1 } else { 3 };
     }
     let path = folder.join(name);
@@ -25,7 +25,7 @@ fn interpolated(folder: &Path, name: &str, pictures: u32, base: u8) -> PathBuf {
 }
 
 #[test]
-fn interpolated_pictures_are_shown_between_the_others() {
+fn interpolated_frames_are_shown_between_the_others() {
     let folder = tempfile::tempdir().unwrap();
     let a = interpolated(folder.path(), "a.mp4", 100, 20);
     assert_levels(&a, &rising(20, 0..100));
@@ -37,7 +37,7 @@ fn interpolated_pictures_are_shown_between_the_others() {
 }
 
 #[test]
-fn cuts_between_interpolated_pictures_keep_every_picture() {
+fn cuts_between_interpolated_frames_keep_every_frame() {
     let folder = tempfile::tempdir().unwrap();
     let (a, b) = (interpolated(folder.path(), "a.mp4", 100, 0), clip(folder.path(), "b.mp4", 60, 60, None));
     for (first, frames) in [(0, 100), (10, 85), (11, 86), (12, 87), (0, 44), (47, 2)] {
@@ -47,7 +47,7 @@ fn cuts_between_interpolated_pictures_keep_every_picture() {
         assert_levels(&path, &[shown, rising(0, 0..100), rising(60, 0..60)].concat());
     }
     let (report, _) = film(&[JoinClip::whole(a.clone()), JoinClip::whole(a)], folder.path());
-    assert_eq!((report.copied_pictures, report.encoded_pictures), (200, 0));
+    assert_eq!((report.copied_frames, report.encoded_frames), (200, 0));
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn dissolve_between_interpolated_clips_copies_the_rest() {
     let transition = Some(JoinTransition { kind: KIND, before: 4, after: 4 });
     let clips = [JoinClip { transition, ..part(&a, 0, 96) }, part(&b, 4, 96)];
     let (report, path) = film(&clips, folder.path());
-    assert!(report.copied_pictures > 100 && report.encoded_pictures < 90, "{report:?}");
+    assert!(report.copied_frames > 100 && report.encoded_frames < 90, "{report:?}");
     let mixed = (0..8).map(|index| {
         let (from, to) = (2.0 * (92 + index) as f32, 50.0 + 2.0 * index as f32);
         from + (to - from) * (index as f32 + 0.5) / 8.0
@@ -67,12 +67,12 @@ fn dissolve_between_interpolated_clips_copies_the_rest() {
     assert_levels(&path, &expected);
 }
 
-/// Decoded pictures, one after the other: luma, then both chroma planes.
+/// Decoded frames, one after the other: luma, then both chroma planes.
 fn planes(path: &Path) -> Vec<u8> {
     let mut frames = FrameReader::new(Movie::open(path).unwrap()).unwrap().frames_from(0).unwrap();
     let mut planes = Vec::new();
     while let Some(frame) = frames.next().unwrap() {
-        let YuvFrame { y, u, v, .. } = frame.picture;
+        let YuvFrame { y, u, v, .. } = frame.image;
         planes.extend([y, u, v].concat());
     }
     planes
@@ -80,7 +80,7 @@ fn planes(path: &Path) -> Vec<u8> {
 
 #[test]
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn ffmpeg_decodes_the_same_pictures() {
+fn ffmpeg_decodes_the_same_frames() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("moving.mp4");
     let (width, height) = (160, 96);

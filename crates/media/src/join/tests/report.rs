@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn poster_is_a_picture_of_the_film_in_both_ways_of_joining() {
+fn poster_is_a_frame_of_the_film_in_both_ways_of_joining() {
     let folder = tempfile::tempdir().unwrap();
     let a = clip(folder.path(), "a.mp4", 60, 0, None);
     for size in [None, Some((128, 96))] {
@@ -11,10 +11,10 @@ fn poster_is_a_picture_of_the_film_in_both_ways_of_joining() {
         let options = JoinOptions { poster: Some(40), size, ..JoinOptions::default() };
         let report = join(&[part(&a, 10, 50)], &path, &options).unwrap();
         let jpeg = report.poster.unwrap();
-        let picture = crate::decode_image(&jpeg).unwrap();
-        assert_eq!((picture.width(), picture.height()), size.unwrap_or(SIZE));
-        // The picture 50 of the clip.
-        assert!(picture.pixels()[0].abs_diff(100) < 3, "{}", picture.pixels()[0]);
+        let image = crate::decode_image(&jpeg).unwrap();
+        assert_eq!((image.width(), image.height()), size.unwrap_or(SIZE));
+        // The frame 50 of the clip.
+        assert!(image.pixels()[0].abs_diff(100) < 3, "{}", image.pixels()[0]);
         let bytes = fs::read(&path).unwrap();
         assert!(
             bytes.windows(4).any(|name| name == b"covr")
@@ -28,7 +28,7 @@ fn poster_is_a_picture_of_the_film_in_both_ways_of_joining() {
 }
 
 #[test]
-fn progress_counts_copied_and_encoded_pictures() {
+fn progress_counts_copied_and_encoded_frames() {
     let folder = tempfile::tempdir().unwrap();
     let a = clip(folder.path(), "a.mp4", 100, 0, None);
     let seen = |clips: &[JoinClip], size| {
@@ -41,7 +41,7 @@ fn progress_counts_copied_and_encoded_pictures() {
         let seen = seen.lock().unwrap();
         seen.clone()
     };
-    // Of the groups of 48 pictures, those from 10 to 47 are encoded.
+    // Of the groups of 48 frames, those from 10 to 47 are encoded.
     let cut = seen(&[part(&a, 10, 90)], None);
     assert_eq!((cut.len(), cut.first(), cut.last()), (39, Some(&(52, 90)), Some(&(90, 90))));
     let all = seen(&[part(&a, 10, 90)], Some((128, 96)));

@@ -1,4 +1,4 @@
-//! Clips at other speeds: their pictures, their transitions and their sound.
+//! Clips at other speeds: their frames, their transitions and their sound.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn clip_at_another_speed_is_encoded_and_others_are_copied() {
     let clips =
         [part(&b, 0, 60), at_speed(0.5, part(&a, 10, 20)), part(&b, 0, 60), at_speed(2.0, part(&a, 4, 20))];
     let (report, path) = film(&clips, folder.path());
-    assert_eq!((report.copied_pictures, report.encoded_pictures), (120, 40));
+    assert_eq!((report.copied_frames, report.encoded_frames), (120, 40));
     let slow = (0..20).map(|frame| 2.0 * (10 + frame / 2) as f32);
     let fast = (0..20).map(|frame| 2.0 * (4 + 2 * frame) as f32);
     let expected: Vec<f32> =
@@ -18,7 +18,7 @@ fn clip_at_another_speed_is_encoded_and_others_are_copied() {
     assert_levels(&path, &expected);
     // Without a length it lasts as long as it is played.
     let (report, path) = film(&[at_speed(1.5, JoinClip::whole(a.clone()))], folder.path());
-    assert_eq!((report.copied_pictures, report.encoded_pictures), (0, 40));
+    assert_eq!((report.copied_frames, report.encoded_frames), (0, 40));
     let expected: Vec<f32> = (0..40).map(|frame| 2.0 * (frame * 3 / 2) as f32).collect();
     assert_levels(&path, &expected);
     for speed in [0.0, -1.0, f64::NAN, f64::INFINITY] {
@@ -62,8 +62,8 @@ fn sound_follows_the_speed_at_its_own_pitch() {
         let (_, path) = film(&clips, folder.path());
         let spec = AudioDecodeSpec { sample_rate: 48_000, channels: 1, max_duration: Duration::from_mins(1) };
         let sound = decode_audio(&fs::read(&path).unwrap(), &Ffmpeg::default(), spec).unwrap().samples;
-        assert_eq!(sound.len() as u64, frames * SAMPLES as u64, "as long as the pictures");
-        // The silence begins a second into the clip, which is shown from its picture 10 on.
+        assert_eq!(sound.len() as u64, frames * SAMPLES as u64, "as long as the frames");
+        // The silence begins a second into the clip, which is shown from its frame 10 on.
         let begin = ((48_000.0 - 10.0 * SAMPLES as f64) / speed) as usize;
         let loudest =
             |range: std::ops::Range<usize>| sound[range].iter().fold(0.0_f32, |peak, s| peak.max(s.abs()));

@@ -41,7 +41,7 @@ pub(super) fn write(
         .clips
         .iter()
         .zip(labels)
-        .map(|(clip, label)| SheetTile { picture: poster(clip, folder), label })
+        .map(|(clip, label)| SheetTile { image: poster(clip, folder), label })
         .collect();
     let sheet = media::contact_sheet(&mosaic, &tiles).map_err(CommandError::invalid)?;
     atomic_write(output, media::encode_png(&sheet), true)
