@@ -5,7 +5,7 @@ use workflow::units::{FrameRate, Speed};
 /// Bits of the fraction of a film frame in [`FilmClock`].
 const FRACTION_BITS: u32 = 32;
 
-/// Pictures per second as they are played, as a reduced ratio: a frame rate times a speed.
+/// Frames per second as they are played, as a reduced ratio: a frame rate times a speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pace {
     numerator: u64,
@@ -21,7 +21,7 @@ impl Pace {
         Self { numerator: numerator / divisor, denominator: denominator / divisor }
     }
 
-    /// Pictures, and the seconds in which there are so many.
+    /// Frames, and the seconds in which there are so many.
     pub(crate) fn parts(self) -> (u64, u64) {
         (self.numerator, self.denominator)
     }
@@ -61,22 +61,22 @@ fn clamp(frames: u128) -> u64 {
     u64::try_from(frames).unwrap_or(u64::MAX)
 }
 
-/// Adds up lengths at different rates. Only sums are rounded, so a film of many clips does not drift: pictures are counted for each rate,
+/// Adds up lengths at different rates. Only sums are rounded, so a film of many clips does not drift: frames are counted for each rate,
 /// and the sum of a rate is off by less than 2⁻³² frames.
 pub(crate) struct FilmClock {
     pace: Pace,
-    pictures: Vec<(Pace, u64)>,
+    counts: Vec<(Pace, u64)>,
 }
 
 impl FilmClock {
     pub(crate) fn new(rate: FrameRate) -> Self {
-        Self { pace: rate.into(), pictures: Vec::new() }
+        Self { pace: rate.into(), counts: Vec::new() }
     }
 
     /// The film frame that is nearest to the end of what was added; a half is rounded up.
     pub(crate) fn now(&self) -> u64 {
         let sum: u128 = self
-            .pictures
+            .counts
             .iter()
             .map(|(pace, count)| {
                 let (up, down) = pace.ratio(self.pace);
@@ -90,9 +90,9 @@ impl FilmClock {
 
     pub(crate) fn add(&mut self, count: u64, pace: impl Into<Pace>) {
         let pace = pace.into();
-        match self.pictures.iter_mut().find(|(known, _)| *known == pace) {
+        match self.counts.iter_mut().find(|(known, _)| *known == pace) {
             Some((_, sum)) => *sum = sum.saturating_add(count),
-            None => self.pictures.push((pace, count)),
+            None => self.counts.push((pace, count)),
         }
     }
 }
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(clock.now(), 811);
         assert_eq!((scale_down(7, ntsc, film), scale_up(7, ntsc, film)), (5, 6));
         assert_eq!((scale_down(6, film, film), scale_up(6, film, film)), (6, 6));
-        // 7 pictures at a third of their speed are 21.0021 frames.
+        // 7 frames at a third of their speed last 21.0021 frames.
         let third = Pace::new(film, "33.33%".parse().unwrap());
         assert_eq!((scale_down(7, third, film), scale_up(7, third, film)), (21, 22));
         assert_eq!((scale_down(21, film, third), scale_up(21, film, third)), (6, 7));

@@ -23,8 +23,8 @@ pub enum ResolveError {
     },
 }
 
-fn count(pictures: u64) -> String {
-    if pictures == 1 { "1 picture".to_owned() } else { format!("{pictures} pictures") }
+fn count(frames: u64) -> String {
+    if frames == 1 { "1 frame".to_owned() } else { format!("{frames} frames") }
 }
 
 fn list(problems: &[Problem]) -> String {
@@ -41,32 +41,32 @@ pub struct Problem {
     pub kind: ProblemKind,
 }
 
-/// What can be wrong with a clip. Pictures are counted at the clip's own rate, frames at the film's.
+/// What can be wrong with a clip. Frames of the clip are counted at its own rate, those of the film at the film's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
     /// The caller passed no facts about it.
     NoFacts,
-    /// Its file has no pictures.
-    NoPictures,
+    /// Its file has no frames.
+    NoFrames,
     /// `in` is not in the clip.
     InOutside {
         /// As the film says.
         at: EditTime,
-        /// The clip's number of pictures.
-        pictures: u64,
+        /// The clip's number of frames.
+        frames: u64,
     },
     /// `out` is not in the clip.
     OutOutside {
         /// As the film says.
         at: EditTime,
-        /// The clip's number of pictures.
-        pictures: u64,
+        /// The clip's number of frames.
+        frames: u64,
     },
     /// `out` is not after `in`.
     Nothing {
-        /// The first picture.
+        /// The first frame.
         start: u64,
-        /// The picture before which it ends.
+        /// The frame before which it ends.
         end: u64,
     },
     /// `length` is not above zero.
@@ -78,8 +78,8 @@ pub enum ProblemKind {
     LengthOutside {
         /// As the film says.
         length: EditTime,
-        /// The number of pictures from `in` to the clip's end.
-        pictures: u64,
+        /// The number of frames from `in` to the clip's end.
+        frames: u64,
     },
     /// `length` goes beyond the clip as it is played.
     LengthOutsideAtSpeed {
@@ -90,7 +90,7 @@ pub enum ProblemKind {
         /// The film frames from `in` to the clip's end.
         frames: u64,
     },
-    /// It stands still, and is not said for how long, or for less than a frame.
+    /// It stands still, and its length is not stated or less than a frame.
     NoLength,
     /// Both `out` and `length` are set.
     OutAndLength,
@@ -120,14 +120,14 @@ impl ProblemKind {
     pub fn help(&self) -> String {
         match self {
             Self::NoFacts => "render the clip first".to_owned(),
-            Self::NoPictures => "render the clip again".to_owned(),
-            Self::InOutside { pictures, .. } => {
-                format!("use a position from `0f` to `{}f`", pictures.saturating_sub(1))
+            Self::NoFrames => "render the clip again".to_owned(),
+            Self::InOutside { frames, .. } => {
+                format!("use a position from `0f` to `{}f`", frames.saturating_sub(1))
             }
-            Self::OutOutside { pictures, .. } => format!("use a position from `1f` to `{pictures}f`"),
+            Self::OutOutside { frames, .. } => format!("use a position from `1f` to `{frames}f`"),
             Self::Nothing { .. } => "let `out` be after `in`".to_owned(),
             Self::LengthNotPositive { .. } => "use at least `1f`".to_owned(),
-            Self::LengthOutside { pictures: longest, .. }
+            Self::LengthOutside { frames: longest, .. }
             | Self::LengthOutsideAtSpeed { frames: longest, .. } => format!("use at most `{longest}f`"),
             Self::NoLength => "give it a `length` such as `2s`".to_owned(),
             Self::OutAndLength => "keep one of them".to_owned(),
@@ -151,19 +151,20 @@ impl fmt::Display for ProblemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoFacts => f.write_str("its video is unknown"),
-            Self::NoPictures => f.write_str("its video has no pictures"),
-            Self::InOutside { at, pictures } => {
-                write!(f, "`in: {at}` is outside of the clip, which has {}", count(*pictures))
+            Self::NoFrames => f.write_str("its video has no frames"),
+            Self::InOutside { at, frames } => {
+                write!(f, "`in: {at}` is outside of the clip, which has {}", count(*frames))
             }
-            Self::OutOutside { at, pictures } => {
-                write!(f, "`out: {at}` is outside of the clip, which has {}", count(*pictures))
+            Self::OutOutside { at, frames } => {
+                write!(f, "`out: {at}` is outside of the clip, which has {}", count(*frames))
             }
-            Self::Nothing { start, end } => write!(f, "it begins at picture {start} and ends at {end}"),
+            Self::Nothing { start, end } => write!(f, "it begins at frame {start} and ends at {end}"),
             Self::LengthNotPositive { length } => write!(f, "its `length` is {length}"),
-            Self::LengthOutside { length, pictures } => {
+            Self::LengthOutside { length, frames } => {
                 write!(
                     f,
-                    "`length: {length}` goes beyond the clip, which has {pictures} pictures from `in` on"
+                    "`length: {length}` goes beyond the clip, which has {} from `in` on",
+                    count(*frames)
                 )
             }
             Self::LengthOutsideAtSpeed { length, speed, frames } => write!(

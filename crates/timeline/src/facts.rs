@@ -19,17 +19,17 @@ pub enum ClipKind {
 /// The facts about what a clip shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClipFacts {
-    /// What it shows. Pictures, rate and size of what stands still are those that the film needs: [`crate::resolve()`] fills them in.
+    /// What it shows. Frames, rate and size of what stands still are those that the film needs: [`crate::resolve()`] fills them in.
     pub kind: ClipKind,
     /// The name of the instance that it shows; that of the file, or the text of the card.
     pub name: String,
     /// The file. It is not read here.
     pub path: PathBuf,
-    /// How many pictures it has.
-    pub pictures: u64,
-    /// Its pictures per second.
+    /// How many frames it has.
+    pub frames: u64,
+    /// Its frames per second.
     pub frame_rate: FrameRate,
-    /// Columns and rows of its pictures.
+    /// Columns and rows of its frames.
     pub size: (u32, u32),
     /// Whether it has sound.
     pub has_sound: bool,
@@ -39,7 +39,7 @@ impl ClipFacts {
     /// What stands still.
     #[must_use]
     pub fn still(kind: ClipKind, name: String, path: PathBuf) -> Self {
-        Self { kind, name, path, pictures: 0, frame_rate: FrameRate::CINEMA, size: (0, 0), has_sound: false }
+        Self { kind, name, path, frames: 0, frame_rate: FrameRate::CINEMA, size: (0, 0), has_sound: false }
     }
 
     /// Whether it is no video.

@@ -1,7 +1,7 @@
 //! The edit of a film on its own clock, and its hand-over. Pure: no I/O, no codecs, no clock.
 //!
 //! [`resolve()`] makes a [`Timeline`] from a film of the plan and the facts about its clips' files: every position is a whole frame of the
-//! film or a whole picture of a clip, and everything that cannot be played is an error. [`export`] writes it in the formats of editors,
+//! film or a whole frame of a clip, and everything that cannot be played is an error. [`export`] writes it in the formats of editors,
 //! [`import`] reads an editor's cut, [`subtitles`] puts lines of clips onto the film's clock.
 
 mod clock;

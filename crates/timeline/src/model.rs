@@ -10,7 +10,7 @@ use crate::facts::ClipFacts;
 /// A resolved film. Made by [`crate::resolve()`].
 ///
 /// Invariants:
-/// - there is at least one item, and each is at least one film frame and one picture long;
+/// - there is at least one item, and each is at least one frame of the film and one of its clip long;
 /// - items are contiguous: the first starts at 0, each other one where the one before ends, and the last ends at [`Timeline::frames`];
 /// - what an item shows, with the handles that its transitions play, lies in its source;
 /// - the windows of transitions do not overlap.
@@ -35,12 +35,11 @@ pub struct Timeline {
 pub struct Item {
     /// The clip's index in the film, from 0.
     pub clip: usize,
-    /// The clip's file.
     pub source: ClipFacts,
-    /// The first picture that is shown after the cut, from 0. In pictures of the source, at its own rate.
+    /// The first frame of the source that is shown after the cut, from 0, at its own rate.
     pub first: u64,
-    /// How many pictures of the source there are between the cuts, at its own rate.
-    pub pictures: u64,
+    /// How many frames of the source there are between the cuts, at its own rate.
+    pub clip_frames: u64,
     /// The cut at which it begins, in film frames from the film's start.
     pub start: u64,
     /// From this cut to the next, in film frames.
@@ -53,7 +52,7 @@ pub struct Item {
     pub gain: Decibels,
     /// Whether its sound is left out.
     pub mute: bool,
-    /// Whether its last picture was left out because the next clip begins on the same one.
+    /// Whether its last frame was left out because the next clip begins on the same one.
     pub drops_last: bool,
 }
 
@@ -107,22 +106,22 @@ impl Item {
         self.start.saturating_add(self.frames)
     }
 
-    /// Its pictures per second as they are played.
+    /// Its frames per second as they are played.
     pub(crate) fn pace(&self) -> Pace {
         Pace::new(self.source.frame_rate, self.speed)
     }
 
-    /// The picture of the source that is shown `offset` film frames after the item's start. Offsets below 0 and from [`Self::frames`] on are
+    /// The frame of the source that is shown `offset` film frames after the item's start. Offsets below 0 and from [`Self::frames`] on are
     /// in its handles. The result lies in the source.
     #[must_use]
-    pub fn picture_at(&self, offset: i64, film_rate: FrameRate) -> u64 {
+    pub fn clip_frame_at(&self, offset: i64, film_rate: FrameRate) -> u64 {
         let distance = offset.unsigned_abs();
-        let picture = if offset < 0 {
+        let frame = if offset < 0 {
             self.first.saturating_sub(scale_up(distance, film_rate, self.pace()))
         } else {
             self.first.saturating_add(crate::clock::scale_down(distance, film_rate, self.pace()))
         };
-        picture.min(self.source.pictures.saturating_sub(1))
+        frame.min(self.source.frames.saturating_sub(1))
     }
 }
 
@@ -133,7 +132,7 @@ impl ItemTransition {
         self.before.saturating_add(self.after)
     }
 
-    /// Whether it plays pictures beyond the cut.
+    /// Whether it plays frames beyond the cut.
     #[must_use]
     pub fn plays_handles(self) -> bool {
         match self.kind {

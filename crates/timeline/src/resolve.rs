@@ -8,25 +8,25 @@ use crate::error::{Problem, ProblemKind, ResolveError};
 use crate::facts::ClipFacts;
 use crate::model::{Item, ItemTransition, Timeline};
 
-/// The largest number of pictures of a clip that is counted; what goes beyond it is not shown.
-const MAX_PICTURES: u64 = 1 << 40;
+/// The largest number of frames of a clip that is counted; those beyond it are not shown.
+const MAX_FRAMES: u64 = 1 << 40;
 
 /// The size of a film without videos.
 const DEFAULT_SIZE: (u32, u32) = (1280, 720);
 
 /// Resolves a film.
 ///
-/// `facts` describe the clips of the film, in its order. `continued[i]` says that clip `i + 1` begins on the last picture of clip `i`
+/// `facts` describe the clips of the film, in its order. `continued[i]` says that clip `i + 1` begins on the last frame of clip `i`
 /// ([`crate::continuations`]); missing entries mean no.
 ///
 /// - Film rate and size are the declared ones, else those that most videos have (the first of equally frequent ones); sizes are rounded
 ///   down to even numbers. Without any video they are 24 frames per second and 1280x720.
-/// - What stands still has the film's rate, and as many pictures as are shown, with the handles of its transitions.
-/// - Positions in clips are rounded to pictures at the clip's rate, lengths of transitions to frames at the film's. Half of a transition,
+/// - What stands still has the film's rate, and as many frames as are shown, with the handles of its transitions.
+/// - Positions in clips are rounded to frames at the clip's rate, lengths of transitions to frames at the film's. Half of a transition,
 ///   rounded down, lies before the cut.
-/// - The length of a clip is rounded to pictures of its own; where its speed is changed, to frames of the film.
-/// - Where a clip lacks pictures for the handles of a transition, the cut moves into the clip by what is missing.
-/// - At a cut between a clip that is used to its natural end and one that continues it and is used from its beginning, the last picture of
+/// - The length of a clip is rounded to frames of its own; where its speed is changed, to those of the film.
+/// - Where a clip lacks frames for the handles of a transition, the cut moves into the clip by what is missing.
+/// - At a cut between a clip that is used to its natural end and one that continues it and is used from its beginning, the last frame of
 ///   the first is left out: it would be shown twice, and a clip can be cut at its end without being encoded again.
 ///
 /// # Errors
@@ -75,18 +75,18 @@ pub fn resolve(film: &Film, facts: &[ClipFacts], continued: &[bool]) -> Result<T
     })
 }
 
-/// Half-open range of pictures of a source.
+/// Half-open range of frames of a source.
 #[derive(Clone, Copy, Debug)]
-struct PictureRange {
+struct FrameRange {
     start: u64,
     end: u64,
-    /// How many frames of the film it is shown, where that does not follow from its pictures.
-    frames: Option<u64>,
+    /// How many frames of the film it is shown, where that does not follow from its own frames.
+    film_frames: Option<u64>,
 }
 
-impl PictureRange {
+impl FrameRange {
     fn new(start: u64, end: u64) -> Self {
-        Self { start, end, frames: None }
+        Self { start, end, film_frames: None }
     }
 
     fn len(self) -> u64 {
@@ -123,7 +123,7 @@ fn handles(index: usize, transitions: &[Option<ItemTransition>]) -> (u64, u64) {
     (into.map_or(0, |transition| transition.before), playing(index).map_or(0, |transition| transition.after))
 }
 
-/// The facts with pictures for what stands still: as many as are shown, and those of its handles.
+/// The facts with frames for what stands still: as many as are shown, and those of its handles.
 fn with_stills(
     film: &Film,
     facts: &[ClipFacts],
@@ -138,7 +138,7 @@ fn with_stills(
             let (head, tail) = handles(index, transitions);
             facts.frame_rate = rate;
             facts.size = size;
-            facts.pictures = if length == 0 { 0 } else { length.min(MAX_PICTURES) + head + tail };
+            facts.frames = if length == 0 { 0 } else { length.min(MAX_FRAMES) + head + tail };
         }
     }
     facts
@@ -156,7 +156,7 @@ fn ranges(
     rate: FrameRate,
     transitions: &[Option<ItemTransition>],
     problems: &mut Vec<Problem>,
-) -> Vec<PictureRange> {
+) -> Vec<FrameRange> {
     let mut ranges = Vec::with_capacity(film.clips.len());
     for (index, clip) in film.clips.iter().enumerate() {
         let range = facts.get(index).ok_or(ProblemKind::NoFacts).and_then(|facts| {
@@ -164,27 +164,27 @@ fn ranges(
                 return range(clip, facts, rate);
             }
             let (head, tail) = handles(index, transitions);
-            let end = facts.pictures.checked_sub(tail).filter(|end| *end > head);
-            Ok(PictureRange::new(head, end.ok_or(ProblemKind::NoLength)?))
+            let end = facts.frames.checked_sub(tail).filter(|end| *end > head);
+            Ok(FrameRange::new(head, end.ok_or(ProblemKind::NoLength)?))
         });
         ranges.push(range.unwrap_or_else(|kind| {
             problems.push(problem(index, facts, kind));
-            PictureRange::new(0, 0)
+            FrameRange::new(0, 0)
         }));
     }
     ranges
 }
 
-fn range(clip: &Clip, facts: &ClipFacts, rate: FrameRate) -> Result<PictureRange, ProblemKind> {
-    let pictures = facts.pictures.min(MAX_PICTURES);
-    if pictures == 0 {
-        return Err(ProblemKind::NoPictures);
+fn range(clip: &Clip, facts: &ClipFacts, rate: FrameRate) -> Result<FrameRange, ProblemKind> {
+    let clip_frames = facts.frames.min(MAX_FRAMES);
+    if clip_frames == 0 {
+        return Err(ProblemKind::NoFrames);
     }
     // From the beginning; `None` before it.
     let position = |time: EditTime| {
         let frames = time.frames(facts.frame_rate);
         if time.is_negative() {
-            pictures.checked_sub(frames.unsigned_abs())
+            clip_frames.checked_sub(frames.unsigned_abs())
         } else {
             u64::try_from(frames).ok()
         }
@@ -192,26 +192,26 @@ fn range(clip: &Clip, facts: &ClipFacts, rate: FrameRate) -> Result<PictureRange
     let start = match clip.start {
         None => 0,
         Some(time) => position(time)
-            .filter(|start| *start < pictures)
-            .ok_or(ProblemKind::InOutside { at: time, pictures })?,
+            .filter(|start| *start < clip_frames)
+            .ok_or(ProblemKind::InOutside { at: time, frames: clip_frames })?,
     };
-    let mut frames_of_film = None;
+    let mut film_frames = None;
     let end = match (clip.end, clip.length) {
         (Some(_), Some(_)) => return Err(ProblemKind::OutAndLength),
-        (None, None) => pictures,
+        (None, None) => clip_frames,
         (Some(time), None) => position(time)
-            .filter(|end| (1..=pictures).contains(end))
-            .ok_or(ProblemKind::OutOutside { at: time, pictures })?,
+            .filter(|end| (1..=clip_frames).contains(end))
+            .ok_or(ProblemKind::OutOutside { at: time, frames: clip_frames })?,
         (None, Some(length)) => {
             let counted_at = if clip.speed.is_normal() { facts.frame_rate } else { rate };
             let mut frames = u64::try_from(length.frames(counted_at)).unwrap_or(0);
             if frames == 0 {
                 return Err(ProblemKind::LengthNotPositive { length });
             }
-            let rest = pictures - start;
+            let rest = clip_frames - start;
             if !clip.speed.is_normal() {
                 let pace = Pace::new(facts.frame_rate, clip.speed);
-                frames_of_film = Some(frames);
+                film_frames = Some(frames);
                 frames = scale_up(frames, rate, pace);
                 if frames > rest {
                     let longest = scale_down(rest, pace, rate);
@@ -223,7 +223,7 @@ fn range(clip: &Clip, facts: &ClipFacts, rate: FrameRate) -> Result<PictureRange
                 }
             }
             if frames > rest {
-                return Err(ProblemKind::LengthOutside { length, pictures: rest });
+                return Err(ProblemKind::LengthOutside { length, frames: rest });
             }
             start + frames
         }
@@ -231,7 +231,7 @@ fn range(clip: &Clip, facts: &ClipFacts, rate: FrameRate) -> Result<PictureRange
     if end <= start {
         return Err(ProblemKind::Nothing { start, end });
     }
-    Ok(PictureRange { start, end, frames: frames_of_film })
+    Ok(FrameRange { start, end, film_frames })
 }
 
 /// The transition at the end of each clip.
@@ -279,13 +279,13 @@ fn transition_at(
     }))
 }
 
-/// Moves cuts into the clips where they have no pictures to play beyond them.
+/// Moves cuts into the clips where they have no frames to play beyond them.
 fn make_handles(
     film: &Film,
     facts: &[ClipFacts],
     rate: FrameRate,
     transitions: &[Option<ItemTransition>],
-    ranges: &mut [PictureRange],
+    ranges: &mut [FrameRange],
     problems: &mut Vec<Problem>,
 ) {
     let playing = |index: usize| (*transitions.get(index)?).filter(|transition| transition.plays_handles());
@@ -299,7 +299,7 @@ fn make_handles(
         let head = into.map_or(0, |transition| scale_up(transition.before, rate, own));
         let tail = out.map_or(0, |transition| scale_up(transition.after, rate, own));
         let start = range.start.max(head);
-        let end = range.end.min(facts_here.pictures.min(MAX_PICTURES).saturating_sub(tail));
+        let end = range.end.min(facts_here.frames.min(MAX_FRAMES).saturating_sub(tail));
         if start >= end {
             let kind = ProblemKind::TransitionsTooLong {
                 head: into.map_or(0, ItemTransition::frames),
@@ -310,18 +310,18 @@ fn make_handles(
             continue;
         }
         if (start, end) != (range.start, range.end) {
-            *range = PictureRange::new(start, end);
+            *range = FrameRange::new(start, end);
         }
     }
 }
 
-/// Leaves out the last picture of a clip if the next one begins on it. A clip of one picture keeps it.
-fn drop_last(index: usize, facts: &[ClipFacts], ranges: &mut [PictureRange]) -> bool {
-    let natural_end = facts.get(index).map(|facts| facts.pictures);
+/// Leaves out the last frame of a clip if the next one begins on it. A clip of one frame keeps it.
+fn drop_last(index: usize, facts: &[ClipFacts], ranges: &mut [FrameRange]) -> bool {
+    let natural_end = facts.get(index).map(|facts| facts.frames);
     let from_beginning = ranges.get(index + 1).is_some_and(|next| next.start == 0);
     match ranges.get_mut(index) {
         Some(range) if from_beginning && Some(range.end) == natural_end && range.len() > 1 => {
-            *range = PictureRange::new(range.start, range.end - 1);
+            *range = FrameRange::new(range.start, range.end - 1);
             true
         }
         _ => false,
@@ -332,7 +332,7 @@ fn items(
     film: &Film,
     facts: &[ClipFacts],
     rate: FrameRate,
-    ranges: &[PictureRange],
+    ranges: &[FrameRange],
     transitions: &[Option<ItemTransition>],
     dropped: &[bool],
     problems: &mut Vec<Problem>,
@@ -342,7 +342,7 @@ fn items(
     for (index, (clip, source)) in film.clips.iter().zip(facts).enumerate() {
         let (range, transition) = (ranges[index], transitions[index]);
         let start = clock.now();
-        match range.frames {
+        match range.film_frames {
             Some(frames) => clock.add(frames, rate),
             None => clock.add(range.len(), Pace::new(source.frame_rate, speed(clip, source))),
         }
@@ -360,7 +360,7 @@ fn items(
             clip: index,
             source: source.clone(),
             first: range.start,
-            pictures: range.len(),
+            clip_frames: range.len(),
             start,
             frames,
             speed: speed(clip, source),

@@ -44,7 +44,7 @@ fn exported_film_is_imported_as_the_same_edit() {
     }
     film.clips = clips;
     let mut imported = resolve(&film, &facts, &[]).unwrap();
-    // The picture that was left out is now outside of the declared range.
+    // The frame that was left out is now outside of the declared range.
     imported.items[1].drops_last = true;
     assert_eq!(imported, timeline);
 }

@@ -11,7 +11,7 @@ use workflow::plan::{Clip, ClipSource, Film, NodeIx, Transition, TransitionKind}
 use workflow::units::{EditTime, Speed};
 use workflow::{InMemory, Options, load};
 
-/// The items as `first+pictures @start+frames`, with the transition after them.
+/// The items as `first+clip_frames @start+frames`, with the transition after them.
 fn edit(timeline: &Timeline) -> Vec<String> {
     timeline
         .items
@@ -24,7 +24,7 @@ fn edit(timeline: &Timeline) -> Vec<String> {
                 None if item.drops_last => " drops last".to_owned(),
                 None => String::new(),
             };
-            format!("{}+{} @{}+{}{cut}", item.first, item.pictures, item.start, item.frames)
+            format!("{}+{} @{}+{}{cut}", item.first, item.clip_frames, item.start, item.frames)
         })
         .collect()
 }
@@ -34,7 +34,7 @@ fn resolved(clips: Vec<Clip>, facts: &[ClipFacts], continued: &[bool]) -> Vec<St
 }
 
 #[test]
-fn ranges_are_counted_in_pictures_of_the_clip() {
+fn ranges_are_counted_in_frames_of_the_clip() {
     let sources = [facts("a", 120, "24"), facts("b", 100, "25")];
     let cases = [
         (clip("", "", "", ""), "0+120 @0+120"),
@@ -46,7 +46,7 @@ fn ranges_are_counted_in_pictures_of_the_clip() {
     for (first, expected) in cases {
         assert_eq!(resolved(vec![first, clip("", "", "", "")], &sources, &[])[0], expected);
     }
-    // 100 pictures at 25 are 4 s; the film runs at 24.
+    // 100 frames at 25 are 4 s; the film runs at 24.
     assert_eq!(
         resolved(vec![clip("", "", "", ""), clip("", "", "", "")], &sources, &[]),
         ["0+120 @0+120", "0+100 @120+96"]
@@ -66,13 +66,13 @@ fn speed_changes_how_long_a_clip_is_shown() {
         (at_speed("2", clip("1s", "", "1s", "")), "24+48 @0+24"),
         (at_speed("0.3", clip("", "", "1s", "")), "0+8 @0+24"),
         (at_speed("0.3", clip("", "", "25f", "")), "0+8 @0+25"),
-        // The handle takes three pictures at half speed, and twelve at double.
+        // The handle takes three frames at half speed, and twelve at double.
         (at_speed("0.5", clip("", "", "", "dissolve 12f")), "0+117 @0+234 Dissolve 6/6"),
         (at_speed("2", clip("", "", "", "dissolve 12f")), "0+108 @0+54 Dissolve 6/6"),
     ] {
         assert_eq!(resolve_pair(first, plain())[0], expected);
     }
-    // 90 pictures at 29.97 are 3.003 s, 144.144 frames at half speed, and with the 5 s before them 264.144.
+    // 90 frames at 29.97 are 3.003 s, 144.144 frames of the film at half speed, and with the 5 s before them 264.144.
     let film = film(vec![plain(), at_speed("0.5", plain())]);
     assert_eq!(resolve(&film, &sources, &[]).unwrap().frames, 264);
     let refused =
@@ -100,7 +100,7 @@ fn transitions_play_handles_and_move_cuts_only_by_what_is_missing() {
         resolve_pair(clip("", "100f", "", "dissolve 12f"), clip("10f", "", "", "")),
         ["0+100 @0+100 Dissolve 6/6", "10+110 @100+110"]
     );
-    // A has 2 pictures beyond its end and lacks 4; B lacks 3.
+    // A has 2 frames beyond its end and lacks 4; B lacks 3.
     assert_eq!(
         resolve_pair(clip("", "118f", "", "wipe-left 12f"), clip("3f", "", "", "")),
         ["0+114 @0+114 WipeLeft 6/6", "6+114 @114+114"]
@@ -118,7 +118,7 @@ fn transitions_play_handles_and_move_cuts_only_by_what_is_missing() {
 }
 
 #[test]
-fn doubled_picture_of_a_chain_is_dropped_from_the_first_clip() {
+fn doubled_frame_of_a_chain_is_dropped_from_the_first_clip() {
     let clips = [facts("a", 120, "24"), facts("b", 120, "24")];
     let resolve_pair = |first: Clip, second: Clip| resolved(vec![first, second], &clips, &[true]);
     assert_eq!(
@@ -170,7 +170,7 @@ fn long_film_does_not_drift() {
 #[test]
 fn every_problem_of_a_film_is_reported() {
     let mut clips: Vec<ClipFacts> = ('a'..='m').map(|name| facts(&name.to_string(), 20, "24")).collect();
-    clips[11].pictures = 0;
+    clips[11].frames = 0;
     clips.truncate(12);
     let bad = film(vec![
         clip("20f", "", "", ""),
@@ -216,7 +216,7 @@ fn stills_are_shown_for_their_length_and_have_handles() {
     let shown: Vec<_> = timeline
         .items
         .iter()
-        .map(|item| (item.first, item.pictures, item.source.pictures, item.start, item.frames))
+        .map(|item| (item.first, item.clip_frames, item.source.frames, item.start, item.frames))
         .collect();
     assert_eq!(
         shown,
@@ -306,8 +306,8 @@ fn check_invariants(film: &Film, facts: &[ClipFacts], timeline: &Timeline) -> Re
     let mut position = 0;
     for (index, item) in timeline.items.iter().enumerate() {
         prop_assert_eq!((item.clip, item.start), (index, position));
-        prop_assert!(item.frames > 0 && item.pictures > 0);
-        prop_assert!(item.first + item.pictures <= facts[index].pictures);
+        prop_assert!(item.frames > 0 && item.clip_frames > 0);
+        prop_assert!(item.first + item.clip_frames <= facts[index].frames);
         position = item.end();
         // Handles lie in the source without clamping.
         let into = timeline.transition_into(index);
@@ -320,11 +320,11 @@ fn check_invariants(film: &Film, facts: &[ClipFacts], timeline: &Timeline) -> Re
         let own = item.source.frame_rate;
         let exact = |frames: u64| frames as f64 * own.as_f64() * item.speed.as_f64() / rate.as_f64();
         prop_assert!(exact(head) <= item.first as f64 + 1e-6);
-        let beyond = item.source.pictures - item.first - item.pictures;
+        let beyond = item.source.frames - item.first - item.clip_frames;
         prop_assert!(exact(tail) <= beyond as f64 + 1e-6);
-        let shown = item.picture_at(item.frames as i64 - 1, rate);
-        prop_assert!((item.first..item.first + item.pictures).contains(&shown));
-        prop_assert_eq!(item.picture_at(0, rate), item.first);
+        let shown = item.clip_frame_at(item.frames as i64 - 1, rate);
+        prop_assert!((item.first..item.first + item.clip_frames).contains(&shown));
+        prop_assert_eq!(item.clip_frame_at(0, rate), item.first);
         // Windows do not overlap within the item.
         prop_assert!(
             into.map_or(0, |transition| transition.after)
@@ -333,11 +333,11 @@ fn check_invariants(film: &Film, facts: &[ClipFacts], timeline: &Timeline) -> Re
         );
     }
     prop_assert_eq!(position, timeline.frames);
-    // A length at another speed is a whole number of frames that ends within a picture.
+    // A length at another speed is a whole number of frames of the film that ends within one of the clip.
     let is_cut_to_length = |item: &Item| !item.speed.is_normal() && film.clips[item.clip].length.is_some();
     if !timeline.items.iter().any(is_cut_to_length) {
         let played =
-            |item: &Item| item.pictures as f64 / item.source.frame_rate.as_f64() / item.speed.as_f64();
+            |item: &Item| item.clip_frames as f64 / item.source.frame_rate.as_f64() / item.speed.as_f64();
         let seconds: f64 = timeline.items.iter().map(played).sum();
         prop_assert!((seconds * rate.as_f64() - timeline.frames as f64).abs() <= 0.5 + 1e-6);
     }

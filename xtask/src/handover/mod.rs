@@ -57,7 +57,7 @@ fn write_clips(folder: &Path) -> Result<(Film, Vec<ClipFacts>), String> {
     let video = stub_video::clip()?;
     fs_err::write(folder.join(OTHER_TAKE), &video).map_err(text)?;
     let probe = media::probe_bytes(&video).map_err(|error| error.to_string())?;
-    let track = probe.video.ok_or("the clip has no pictures")?;
+    let track = probe.video.ok_or("the clip has no frames")?;
     let frame_rate = FrameRate::new(track.frame_rate.numerator(), track.frame_rate.denominator())
         .ok_or("the clip has no frame rate")?;
     let mut facts = Vec::new();
@@ -67,7 +67,7 @@ fn write_clips(folder: &Path) -> Result<(Film, Vec<ClipFacts>), String> {
         let size = (track.width, track.height);
         let name = name.to_owned();
         let kind = ClipKind::Video;
-        facts.push(ClipFacts { kind, name, path, pictures: track.frames, frame_rate, size, has_sound: true });
+        facts.push(ClipFacts { kind, name, path, frames: track.frames, frame_rate, size, has_sound: true });
     }
     facts.push(ClipFacts::still(ClipKind::Card, "THE END".to_owned(), PathBuf::new()));
     let kinds = [TransitionKind::Dissolve, TransitionKind::WipeLeft, TransitionKind::Dissolve];

@@ -159,7 +159,7 @@ pub(crate) fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip], tags: &F
     let font = film.font.as_ref().map(|font| &font.sha256);
     let form = (film.size, film.fit, film.frame_rate, font, subtitles, sound);
     let parts = (EDIT_VERSION, form, hashes, edits, continuations(plan, &clip_videos(clips)), tags);
-    // What later versions can say is added only where it is said, so that other films are not joined again.
+    // What is optional is added only where it is stated, so that other films are not joined again.
     let speeds: Vec<_> = film
         .clips
         .iter()
@@ -180,7 +180,7 @@ pub(crate) fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip], tags: &F
     hex::encode(Sha256::digest(hashed))
 }
 
-/// What a film that is on record says about the source of its pictures; `None` if it does not show these clips in this edit, as a run would join
+/// What a film that is on record says about the source of its frames; `None` if it does not show these clips in this edit, as a run would join
 /// them now.
 #[must_use]
 pub fn up_to_date_source(
@@ -209,7 +209,7 @@ pub fn clip_facts(name: &str, path: &Path, ffmpeg: &Ffmpeg) -> Result<ClipFacts,
         kind: ClipKind::Video,
         name: name.to_owned(),
         path: path.to_owned(),
-        pictures: video.map_or(0, |video| video.frames),
+        frames: video.map_or(0, |video| video.frames),
         frame_rate: rate.unwrap_or(FrameRate::CINEMA),
         size: video.map_or((0, 0), |video| (video.width, video.height)),
         has_sound: probe.audio.is_some(),

@@ -31,7 +31,7 @@ const HEADER: [&str; 23] = [
 
 /// The film as a table, a row per clip.
 ///
-/// `in` and `out` are pictures of the clip at `clip_rate`, `film_in` and `film_out` frames of the film; each `out` is exclusive. A text that a
+/// `in` and `out` are frames of the clip at `clip_rate`, `film_in` and `film_out` those of the film; each `out` is exclusive. A text that a
 /// spreadsheet would take for a formula is preceded by an apostrophe.
 #[must_use]
 pub fn csv(timeline: &Timeline, context: &ExportContext) -> String {
@@ -51,7 +51,7 @@ fn row(index: usize, item: &Item, timeline: &Timeline, context: &ExportContext) 
         inert_text(&item.source.name),
         inert_text(&context.file(item)),
         item.first.to_string(),
-        (item.first + item.pictures).to_string(),
+        (item.first + item.clip_frames).to_string(),
         item.source.frame_rate.to_string(),
         item.start.to_string(),
         item.end().to_string(),

@@ -68,7 +68,7 @@ struct Asset {
     name: String,
     url: String,
     duration: String,
-    /// The number of the format of its pictures.
+    /// The number of its video format.
     format: Option<usize>,
     has_sound: bool,
     metadata: Vec<(&'static str, String)>,
@@ -130,7 +130,7 @@ impl Resources {
             duration: if source.is_still() {
                 "0s".to_owned()
             } else {
-                seconds(source.pictures, source.frame_rate)
+                seconds(source.frames, source.frame_rate)
             },
             format: Some(format),
             has_sound: source.has_sound,
@@ -298,7 +298,7 @@ fn content(
         xml.empty("conform-rate", &[("scaleEnabled", &"0")]);
     }
     if !item.speed.is_normal() {
-        let end = (played(source.pictures, item), seconds(source.pictures, source.frame_rate));
+        let end = (played(source.frames, item), seconds(source.frames, source.frame_rate));
         xml.element("timeMap", &[("frameSampling", &"floor"), ("preservesPitch", &"1")], |xml| {
             for (time, value) in [("0s".to_owned(), "0s".to_owned()), end] {
                 xml.empty("timept", &[("time", &time), ("value", &value), ("interp", &"linear")]);
@@ -321,7 +321,7 @@ fn content(
     };
     if let Some(transition) = item.transition.filter(|transition| transition.kind != TransitionKind::Dissolve)
     {
-        let end = played(item.first + item.pictures - 1, item);
+        let end = played(item.first + item.clip_frames - 1, item);
         marker(&end, &format_args!("{} of {} frames", kind_name(transition.kind), transition.frames()));
     }
     if let Some(title) = context.info(item).title.as_ref().filter(|_| source.kind != ClipKind::Card) {
@@ -358,13 +358,13 @@ fn volume(gain: Decibels, xml: &mut XmlWriter) {
     xml.empty("adjust-volume", &[("amount", &format_args!("{}dB", gain.as_f64()))]);
 }
 
-/// Whether the transition after an item is written: both clips have pictures for its whole window. A fade to black at the end needs none.
+/// Whether the transition after an item is written: both clips have frames for its whole window. A fade to black at the end needs none.
 fn has_effect(timeline: &Timeline, index: usize) -> bool {
     let Some((item, transition)) = timeline.items.get(index).and_then(|item| Some((item, item.transition?)))
     else {
         return false;
     };
-    let beyond = item.source.pictures.saturating_sub(item.first.saturating_add(item.pictures));
+    let beyond = item.source.frames.saturating_sub(item.first.saturating_add(item.clip_frames));
     let needed = |frames: u64, item: &Item| scale_up(frames, timeline.frame_rate, item.pace());
     match timeline.items.get(index + 1) {
         None => transition.kind == TransitionKind::FadeBlack,
@@ -403,12 +403,12 @@ fn within(first: &Item, frame: u64, film: FrameRate) -> String {
     rational(begin * film_per + offset * per, per * film_per)
 }
 
-/// How long pictures of an item's source are played at its speed, as rational seconds.
-fn played(pictures: u64, item: &Item) -> String {
+/// How long frames of an item's source are played at its speed, as rational seconds.
+fn played(frames: u64, item: &Item) -> String {
     if item.speed.is_normal() {
-        return seconds(pictures, item.source.frame_rate);
+        return seconds(frames, item.source.frame_rate);
     }
     let (numerator, denominator) = item.pace().parts();
-    let (up, down) = (u128::from(pictures) * u128::from(denominator), u128::from(numerator));
+    let (up, down) = (u128::from(frames) * u128::from(denominator), u128::from(numerator));
     if up == 0 { "0s".to_owned() } else { format!("{up}/{down}s") }
 }

@@ -50,7 +50,6 @@ pub struct ClipInfo {
     pub task: Option<String>,
     /// The take, from 1.
     pub take: Option<u32>,
-    /// The node key.
     pub key: Option<String>,
     /// Other videos that could be shown instead, such as other takes.
     pub alternatives: Vec<Alternative>,
@@ -65,8 +64,8 @@ pub struct Alternative {
     pub file: String,
     /// As in [`ClipInfo::absolute`].
     pub absolute: Option<String>,
-    /// How many pictures it has, at the clip's rate.
-    pub pictures: Option<u64>,
+    /// How many frames it has, at the clip's rate.
+    pub frames: Option<u64>,
 }
 
 /// The information about a clip that has none.

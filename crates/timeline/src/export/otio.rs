@@ -13,7 +13,7 @@ use crate::model::{Item, ItemTransition, Timeline};
 
 /// The film as a document of `OpenTimelineIO`.
 ///
-/// The first tracks are the pictures and the sound of the clips; those after them are music and voices.
+/// The first tracks are the video and the sound of the clips; those after them are music and voices.
 /// Media are relative to the document where a clip has no absolute path. The reference of a clip is named as its file, and chapters are markers
 /// of the stack, with the same name and comment: that is what editors look for. Alternatives are further media references. A changed speed is a
 /// `LinearTimeWarp.1`; the range of such a clip is as long as it is played. A transition other than a dissolve is a `Custom_Transition` with its kind in `metadata.runner`.
@@ -123,7 +123,11 @@ fn sound_track(sounds: &[&SoundClip], rate: FrameRate) -> Vec<Value> {
 
 /// How long an item is on its track: a change of speed changes it only in what it shows.
 fn duration(item: &Item, film: FrameRate) -> Value {
-    if item.speed.is_normal() { time(item.pictures, item.source.frame_rate) } else { time(item.frames, film) }
+    if item.speed.is_normal() {
+        time(item.clip_frames, item.source.frame_rate)
+    } else {
+        time(item.frames, film)
+    }
 }
 
 fn clip(index: usize, item: &Item, film: FrameRate, context: &ExportContext) -> Value {
@@ -132,7 +136,7 @@ fn clip(index: usize, item: &Item, film: FrameRate, context: &ExportContext) -> 
     let default = if item.source.kind == ClipKind::Card {
         generator(item)
     } else {
-        reference(&context.file(item), &context.url(item), Some(item.source.pictures), own)
+        reference(&context.file(item), &context.url(item), Some(item.source.frames), own)
     };
     references.insert("DEFAULT_MEDIA".to_owned(), default);
     for alternative in &info.alternatives {
@@ -140,7 +144,7 @@ fn clip(index: usize, item: &Item, film: FrameRate, context: &ExportContext) -> 
             Some(path) => url::absolute(path),
             None => url::relative(&alternative.file),
         };
-        let value = reference(&alternative.file, &url, alternative.pictures, own);
+        let value = reference(&alternative.file, &url, alternative.frames, own);
         references.entry(alternative.label.clone()).or_insert(value);
     }
     let mut clip = json!({
@@ -148,7 +152,7 @@ fn clip(index: usize, item: &Item, film: FrameRate, context: &ExportContext) -> 
         "name": item.source.name,
         "metadata": {
             "runner": metadata(item, info),
-            // Pictures and sound of a clip are linked in Premiere by equal ids.
+            // Video and sound of a clip are linked in Premiere by equal ids.
             "PremierePro_OTIO": {"LinkID": (index + 1).to_string()},
         },
         "source_range": {
@@ -178,14 +182,14 @@ fn generator(item: &Item) -> Value {
         "name": item.source.name,
         "generator_kind": "Title",
         "parameters": {"text": item.source.name},
-        "available_range": range(0, item.source.pictures, item.source.frame_rate),
+        "available_range": range(0, item.source.frames, item.source.frame_rate),
     })
 }
 
-fn reference(file: &str, url: &str, pictures: Option<u64>, rate: FrameRate) -> Value {
+fn reference(file: &str, url: &str, frames: Option<u64>, rate: FrameRate) -> Value {
     let mut value = json!({"OTIO_SCHEMA": "ExternalReference.1", "name": file_name(file), "target_url": url});
-    if let (Some(pictures), Some(members)) = (pictures, value.as_object_mut()) {
-        members.insert("available_range".to_owned(), range(0, pictures, rate));
+    if let (Some(frames), Some(members)) = (frames, value.as_object_mut()) {
+        members.insert("available_range".to_owned(), range(0, frames, rate));
     }
     value
 }

@@ -23,7 +23,6 @@ impl XmlWriter {
         xml
     }
 
-    /// The document type.
     pub fn doctype(&mut self, name: &str) {
         self.event(Event::DocType(BytesText::from_escaped(name)));
     }

@@ -16,7 +16,6 @@ pub use recut::{CandidateClip, Recut, RecutEntry, RecutError, recut};
 /// The first video track of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportedEdit {
-    /// The document's name.
     pub name: String,
     /// Its clips in order, the disabled ones included.
     pub items: Vec<ImportedItem>,
@@ -42,7 +41,6 @@ pub struct ImportedItem {
 /// What a document says about a clip's media. It is untrusted text, never a path to be opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportedMedia {
-    /// The clip's name.
     pub name: String,
     /// The instance that was exported.
     pub instance: Option<String>,
@@ -59,7 +57,6 @@ pub struct ImportedMedia {
 /// A range of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportedRange {
-    /// The first frame.
     pub start: u64,
     /// How many.
     pub frames: u64,
@@ -72,7 +69,6 @@ pub struct ImportedRange {
 pub struct ImportedTransition {
     /// How it looks.
     pub kind: TransitionKind,
-    /// Its length.
     pub frames: u64,
     /// Frames per second of the length.
     pub rate: FrameRate,
@@ -123,7 +119,7 @@ impl ImportedMedia {
 }
 
 impl ImportedItem {
-    /// The item as a clip of a film that shows `source`, a file with these facts. Positions are whole pictures of the file; a range that is
+    /// The item as a clip of a film that shows `source`, a file with these facts. Positions are whole frames of the file; a range that is
     /// the whole file is left out, and so is what lies beyond the file. What stands still has a length.
     ///
     /// The transition's length is in frames of the document: the film has to have the same rate.
@@ -140,7 +136,7 @@ impl ImportedItem {
             let start = scale_down(range.start, range.rate, facts.frame_rate);
             let end = scale_up(range.start.saturating_add(range.frames), range.rate, facts.frame_rate);
             clip.start = (start > 0).then(|| frames(start));
-            clip.end = (end < facts.pictures).then(|| frames(end));
+            clip.end = (end < facts.frames).then(|| frames(end));
         }
         if !facts.is_still() {
             clip.speed = self.speed;

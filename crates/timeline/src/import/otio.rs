@@ -16,7 +16,7 @@ const MAX_CHILDREN: usize = 100_000;
 /// The largest number of frames of a range or a transition.
 const MAX_FRAMES: f64 = 1e12;
 const DEFAULT_MEDIA: &str = "DEFAULT_MEDIA";
-/// What is said of effects that are left out; their clip stays.
+/// What is reported of effects that are left out; their clip stays.
 const EFFECTS: &str = "effects of a clip";
 
 /// A document that cannot be read.

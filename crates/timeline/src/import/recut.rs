@@ -81,7 +81,7 @@ pub enum RecutError {
 /// Takes the order, the trims, the speeds and the transitions of a cut over into a film.
 ///
 /// `candidates` begins with the clips of the film, in its order; `timeline` is the film as it was exported. `continues` says whether a node begins
-/// on the last picture of another one. Clips keep what the cut says nothing about: their levels and their titles. Trims are stated only where
+/// on the last frame of another one. Clips keep what the cut says nothing about: their levels and their titles. Trims are stated only where
 /// the film would show something else without them.
 ///
 /// # Errors
@@ -185,9 +185,9 @@ pub fn recut(
                 ));
                 continue;
             }
-            let (end, range_end) = (item.first + item.pictures, range.first + range.pictures);
+            let (end, range_end) = (item.first + item.clip_frames, range.first + range.clip_frames);
             notes.push(format!(
-                "clip {} (`{name}`) shows its pictures {} to {end} instead of {} to {range_end}: its transitions need the others",
+                "clip {} (`{name}`) shows its frames {} to {end} instead of {} to {range_end}: its transitions need the others",
                 index + 1,
                 item.first,
                 range.first,
@@ -197,15 +197,16 @@ pub fn recut(
     Ok(Recut { entries, notes })
 }
 
-/// The pictures that a cut shows of a clip; of what stands still only their number counts.
+/// The frames that a cut shows of a clip; of what stands still only their number counts.
 struct Range {
     first: u64,
-    pictures: u64,
-    /// How many frames of the film they are shown, where their speed is changed.
+    clip_frames: u64,
+    /// How many frames of the film they last, where their speed is changed.
     frames: Option<u64>,
     speed: Speed,
     is_still: bool,
-    /// Pictures by which positions may differ and mean the same: those of one frame, where the document counts at another rate.
+    /// Frames of the clip by which positions may differ and mean the same: as many as one frame of the document, where that counts
+    /// at another rate.
     tolerance: u64,
 }
 
@@ -216,14 +217,14 @@ impl Range {
         let speed = if is_still { Speed::NORMAL } else { item.speed };
         let counted = item.range.map(|range| range.rate).filter(|rate| *rate != own);
         let tolerance = counted.map_or(0, |rate| scale_up(1, rate, own));
-        let all = Self { first: 0, pictures: facts.pictures, frames: None, speed, is_still, tolerance };
+        let all = Self { first: 0, clip_frames: facts.frames, frames: None, speed, is_still, tolerance };
         if !speed.is_normal() {
             let (first, frames) = match item.range {
                 Some(range) => {
                     let first = scale_down(range.start, range.rate, own);
                     (first, scale_down(range.frames, range.rate, film_rate))
                 }
-                None => (0, scale_down(facts.pictures, Pace::new(own, speed), film_rate)),
+                None => (0, scale_down(facts.frames, Pace::new(own, speed), film_rate)),
             };
             return Self { first, frames: Some(frames), ..all };
         }
@@ -231,8 +232,8 @@ impl Range {
             Some(range) => {
                 let first = scale_down(range.start, range.rate, own);
                 let end = scale_up(range.start.saturating_add(range.frames), range.rate, own);
-                let end = if is_still { end } else { end.min(facts.pictures) };
-                Self { first, pictures: end.saturating_sub(first), ..all }
+                let end = if is_still { end } else { end.min(facts.frames) };
+                Self { first, clip_frames: end.saturating_sub(first), ..all }
             }
             None => all,
         }
@@ -242,26 +243,26 @@ impl Range {
         let is_near = |one: u64, other: u64| one.abs_diff(other) <= self.tolerance;
         let is_as_long = match self.frames {
             Some(frames) => frames == item.frames,
-            None => is_near(self.pictures, item.pictures),
+            None => is_near(self.clip_frames, item.clip_frames),
         };
         self.speed == item.speed && is_as_long && (self.is_still || is_near(self.first, item.first))
     }
 
     fn apply(&self, clip: &mut Clip, facts: &ClipFacts, film_rate: FrameRate) {
         if self.is_still {
-            clip.length = Some(frames(self.pictures));
+            clip.length = Some(frames(self.clip_frames));
             return;
         }
-        let end = self.first.saturating_add(self.pictures);
+        let end = self.first.saturating_add(self.clip_frames);
         clip.start = (self.first > 0).then(|| frames(self.first));
         if let Some(count) = self.frames {
-            let rest = facts.pictures.saturating_sub(self.first);
+            let rest = facts.frames.saturating_sub(self.first);
             let longest = scale_down(rest, Pace::new(facts.frame_rate, self.speed), film_rate);
             clip.end = None;
             clip.length = (count < longest).then(|| frames(count));
             return;
         }
-        clip.end = (end < facts.pictures).then(|| frames(end));
+        clip.end = (end < facts.frames).then(|| frames(end));
         clip.length = None;
     }
 }

@@ -16,7 +16,7 @@ use crate::model::{Item, Timeline};
 pub fn lines(timeline: &Timeline, dialogue: &[Option<&[DialogueLine]>]) -> Vec<Line> {
     let of_item = |(index, item): (usize, &Item)| {
         let lines_of_clip = dialogue.get(item.clip).copied().flatten().unwrap_or_default();
-        with_times(lines_of_clip, item.source.pictures, item.source.frame_rate)
+        with_times(lines_of_clip, item.source.frames, item.source.frame_rate)
             .into_iter()
             .map(move |(line, start, end)| Line {
                 item: index,
@@ -30,13 +30,13 @@ pub fn lines(timeline: &Timeline, dialogue: &[Option<&[DialogueLine]>]) -> Vec<L
     timeline.items.iter().enumerate().flat_map(of_item).collect()
 }
 
-/// Lines with their beginnings and ends in a video of this many pictures.
+/// Lines with their beginnings and ends in a video of this many frames.
 fn with_times(
     lines: &[DialogueLine],
-    pictures: u64,
+    video_frames: u64,
     rate: FrameRate,
 ) -> Vec<(&DialogueLine, Duration, Duration)> {
-    let end = frames(pictures, rate);
+    let end = frames(video_frames, rate);
     let time = |time: EditTime| match time {
         EditTime::Micros(micros) => Duration::from_micros(u64::try_from(micros).unwrap_or(0)),
         EditTime::Frames(count) => frames(u64::try_from(count).unwrap_or(0), rate),
@@ -76,7 +76,7 @@ fn letters_of(line: &DialogueLine) -> u32 {
     u32::try_from(line.text.chars().count()).unwrap_or(u32::MAX).clamp(1, 100_000)
 }
 
-/// How long pictures last.
+/// How long frames last.
 fn frames(count: u64, rate: FrameRate) -> Duration {
     let micros =
         u128::from(count) * u128::from(rate.denominator()) * 1_000_000 / u128::from(rate.numerator());

@@ -12,12 +12,12 @@ pub(crate) fn rate(text: &str) -> FrameRate {
     text.parse().unwrap()
 }
 
-pub(crate) fn facts(name: &str, pictures: u64, frame_rate: &str) -> ClipFacts {
+pub(crate) fn facts(name: &str, frames: u64, frame_rate: &str) -> ClipFacts {
     ClipFacts {
         kind: ClipKind::Video,
         name: name.to_owned(),
         path: format!("clips/{name}.mp4").into(),
-        pictures,
+        frames,
         frame_rate: rate(frame_rate),
         size: (854, 480),
         has_sound: true,
@@ -146,7 +146,7 @@ pub(crate) fn showcase() -> (Film, Vec<ClipFacts>, ExportContext) {
         key: Some(format!("{:064x}", if index == 4 { 0 } else { index })),
         alternatives: if index == 2 {
             let file = "out put/lamp@look=noir#1.mp4".to_owned();
-            vec![Alternative { label: "take 1".to_owned(), file, absolute: None, pictures: Some(96) }]
+            vec![Alternative { label: "take 1".to_owned(), file, absolute: None, frames: Some(96) }]
         } else {
             Vec::new()
         },

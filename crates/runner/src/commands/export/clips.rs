@@ -189,7 +189,7 @@ impl ClipCollector<'_> {
                 label: facts.name,
                 file: relative_path(folder, &facts.path),
                 absolute: is_absolute.then(|| facts.path.to_string_lossy().into_owned()),
-                pictures: Some(facts.pictures),
+                frames: Some(facts.frames),
             })
         };
         candidates.into_iter().filter(|candidate| *candidate != ix).filter_map(alternative).collect()
