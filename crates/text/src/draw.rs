@@ -11,7 +11,7 @@ use crate::fonts::{FAMILY, Fonts};
 use crate::mask::Mask;
 use crate::outline;
 
-/// The longest text that is drawn, in characters: more than fills a picture.
+/// The longest text that is drawn, in characters: more than fills a frame.
 const MAX_CHARACTERS: usize = 4_000;
 
 /// The longest text that is searched for missing characters, in characters.
@@ -37,7 +37,6 @@ pub struct Style {
 pub enum Align {
     /// At the left, or at the right where the text begins with a script that is written from the right.
     Start,
-    /// In the middle.
     Center,
 }
 
@@ -104,12 +103,12 @@ impl Fonts {
     }
 
     fn draw_run(&mut self, run: &LayoutRun<'_>, align: Align, mask: &mut Mask) {
-        let blank = leading_blank(run);
+        let space = leading_space(run);
         let shift = match (align, run.rtl) {
-            (Align::Start, false) => -blank,
-            (Align::Start, true) => blank,
-            (Align::Center, false) => -blank / 2.0,
-            (Align::Center, true) => blank / 2.0,
+            (Align::Start, false) => -space,
+            (Align::Start, true) => space,
+            (Align::Center, false) => -space / 2.0,
+            (Align::Center, true) => space / 2.0,
         };
         for glyph in run.glyphs {
             let Some(index) = self.system.db().face(glyph.font_id).map(|face| face.index) else { continue };
@@ -123,17 +122,17 @@ impl Fonts {
     }
 }
 
-/// The width of the blanks that a line begins with, where a paragraph goes on in it: a line that ends with an ellipsis keeps those at which
+/// The width of the spaces that a line begins with, where a paragraph goes on in it: a line that ends with an ellipsis keeps those at which
 /// it was broken.
-fn leading_blank(run: &LayoutRun<'_>) -> f32 {
+fn leading_space(run: &LayoutRun<'_>) -> f32 {
     let mut glyphs: Vec<_> = run.glyphs.iter().collect();
     glyphs.sort_by_key(|glyph| glyph.start);
     if glyphs.first().is_none_or(|first| first.start == 0) {
         return 0.0;
     }
-    let is_blank = |text: &str| !text.is_empty() && text.chars().all(char::is_whitespace);
-    let blank = glyphs.iter().take_while(|glyph| run.text.get(glyph.start..glyph.end).is_some_and(is_blank));
-    blank.map(|glyph| glyph.w).sum()
+    let is_space = |text: &str| !text.is_empty() && text.chars().all(char::is_whitespace);
+    let spaces = glyphs.iter().take_while(|glyph| run.text.get(glyph.start..glyph.end).is_some_and(is_space));
+    spaces.map(|glyph| glyph.w).sum()
 }
 
 /// The characters of a line for which no font has a glyph.

@@ -31,10 +31,7 @@ const EMBEDDED: [&[u8]; 7] = [
 pub enum FontError {
     /// It is larger than any font.
     #[error("it has {bytes} bytes; a font has at most {MAX_FONT_BYTES}")]
-    TooLarge {
-        /// Its size.
-        bytes: usize,
-    },
+    TooLarge { bytes: usize },
     /// It is not a font, or damaged.
     #[error("it is not a TrueType or OpenType font (TTF, OTF, TTC)")]
     NotAFont,

@@ -1,7 +1,7 @@
-//! Text on pictures: lines of any script, shaped, broken, and drawn as a mask of coverage.
+//! Text on images: lines of any script, shaped, broken, and drawn as a mask of coverage.
 //!
 //! [`Fonts`] holds the embedded fonts and those of files; [`Fonts::draw`] makes a [`Mask`] of a text. System fonts are never used, so that the
-//! same text looks the same on every machine. Colors and pictures are the caller's business. Nothing prints, and no file is read.
+//! same text looks the same on every machine. Colors and images are the caller's business. Nothing prints, and no file is read.
 
 mod draw;
 mod fallback;

@@ -71,7 +71,7 @@ fn long_lines_are_broken_and_end_with_an_ellipsis() {
     assert_eq!(drawn.mask.height(), 2 * line_height);
     assert!(ink(&drawn.mask).end <= 200);
     let unbroken = fonts.draw(&"w".repeat(60), &narrow);
-    assert_eq!(unbroken.mask.height(), 2 * line_height, "words without a blank are broken too");
+    assert_eq!(unbroken.mask.height(), 2 * line_height, "words without a space are broken too");
     let words = Style { width: 200, lines: 1, ..STYLE };
     let ellipsis = fonts.draw("pier pier pier pier pier pier", &words).mask;
     assert_eq!(ellipsis.height(), line_height);
