@@ -53,7 +53,6 @@ fn main() {
     println!("{{{}}}", costs.join(","));
 }
 
-/// CPU seconds.
 #[derive(Clone, Copy)]
 struct Seconds {
     process: f64,

@@ -50,8 +50,8 @@ fn main() {
         job.prompt = prompt;
         if let Some(second) = still {
             let frame = (second * f64::from(job.frame_rate)).round() as u32;
-            let picture = look.draw_frame(&job, frame).unwrap();
-            std::fs::write(out.join(format!("{number:02}.png")), media::encode_png(&picture)).unwrap();
+            let drawn = look.draw_frame(&job, frame).unwrap();
+            std::fs::write(out.join(format!("{number:02}.png")), media::encode_png(&drawn)).unwrap();
             continue;
         }
         let started = Instant::now();

@@ -280,7 +280,7 @@ fn private_dir(working_dir: &Path) -> io::Result<TempDir> {
 
 /// Writes the media inputs and `task.json`; returns its text, one line.
 fn write_inputs(job: &Job, dir: &Path) -> io::Result<String> {
-    let picture = |name: &str, image: &RgbImage| -> io::Result<PathBuf> {
+    let write_image = |name: &str, image: &RgbImage| -> io::Result<PathBuf> {
         let path = dir.join(name);
         fs::write(&path, encode_png(image))?;
         Ok(path)
@@ -294,10 +294,14 @@ fn write_inputs(job: &Job, dir: &Path) -> io::Result<String> {
         reference_videos.push(path);
     }
     let inputs = Inputs {
-        first_frame: job.first_frame.as_ref().map(|image| picture("first_frame.png", image)).transpose()?,
-        last_frame: job.last_frame.as_ref().map(|image| picture("last_frame.png", image)).transpose()?,
+        first_frame: job
+            .first_frame
+            .as_ref()
+            .map(|image| write_image("first_frame.png", image))
+            .transpose()?,
+        last_frame: job.last_frame.as_ref().map(|image| write_image("last_frame.png", image)).transpose()?,
         reference_images: references
-            .map(|(number, image)| picture(&format!("reference-{}.png", number + 1), image))
+            .map(|(number, image)| write_image(&format!("reference-{}.png", number + 1), image))
             .collect::<Result<_, _>>()?,
         reference_videos,
         reference_audio: match &job.reference_audio {
@@ -332,7 +336,6 @@ fn write_inputs(job: &Job, dir: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Writes 16-bit PCM.
 fn write_wav(path: &Path, audio: &AudioBuffer) -> io::Result<()> {
     let failed = |error: hound::Error| match error {
         hound::Error::IoError(error) => error,

@@ -240,7 +240,7 @@ fn new_fails_if_program_does_not_exist() {
 }
 
 #[test]
-fn pictures_become_a_video_in_which_each_is_held() {
+fn frames_become_a_video_in_which_each_is_held() {
     let folder = tempfile::tempdir().unwrap();
     for (number, shade) in [40, 120, 200].into_iter().enumerate() {
         let image = RgbImage::from_pixels(64, 36, vec![shade; 64 * 36 * 3]).unwrap();

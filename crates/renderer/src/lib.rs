@@ -39,7 +39,7 @@ pub struct Job {
     pub first_frame: Option<RgbImage>,
     /// The last frame (spec 2.3 `last_frame`).
     pub last_frame: Option<RgbImage>,
-    /// Pictures whose colors set palette and light (spec 2.3 `reference_image`).
+    /// Images whose colors set palette and light (spec 2.3 `reference_image`).
     pub references: Vec<RgbImage>,
     /// The files of reference videos (spec 2.3 `reference_video`); their first and last frames are among `references`.
     pub reference_videos: Vec<PathBuf>,
@@ -105,7 +105,6 @@ pub struct Progress {
     pub frames_total: u32,
 }
 
-/// A rendered video.
 #[derive(Clone, Debug)]
 pub struct Rendering {
     /// The MP4 file: H.264 High, AAC-LC if audio was requested, with the index (`moov`) in front.

@@ -17,7 +17,7 @@ pub(super) struct InkLayer {
     pixels: Vec<[u8; 4]>,
 }
 
-/// A rectangle in pixels of the picture.
+/// A rectangle in pixels of the frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Area {
     pub(super) x: f32,
@@ -27,14 +27,14 @@ pub(super) struct Area {
 }
 
 impl InkLayer {
-    /// A transparent layer over a part of the picture.
+    /// A transparent layer over a part of the frame.
     pub(super) fn new(area: Area) -> Self {
         let (left, top) = (area.x.max(0.0) as usize, area.y.max(0.0) as usize);
         let (width, height) = (area.width.ceil().max(1.0) as usize, area.height.ceil().max(1.0) as usize);
         Self { left, top, width, height, pixels: vec![[0; 4]; width * height] }
     }
 
-    /// Lays ink of a coverage (0 to 1) over a pixel, given in the picture's coordinates.
+    /// Lays ink of a coverage (0 to 1) over a pixel, given in the frame's coordinates.
     fn blend_pixel(&mut self, x: usize, y: usize, color: Rgb, coverage: f32) {
         let (Some(x), Some(y)) = (x.checked_sub(self.left), y.checked_sub(self.top)) else { return };
         if x >= self.width || y >= self.height || coverage <= 0.0 {
@@ -95,8 +95,8 @@ impl InkLayer {
         }
     }
 
-    /// A picture of the same size as the area.
-    pub(super) fn picture(&mut self, image: &RgbImage, (left, top): (f32, f32)) {
+    /// An image of the same size as the area.
+    pub(super) fn image(&mut self, image: &RgbImage, (left, top): (f32, f32)) {
         let (left, top) = (left.max(0.0) as usize, top.max(0.0) as usize);
         for y in 0..image.height() {
             for x in 0..image.width() {

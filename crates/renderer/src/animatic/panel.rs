@@ -8,7 +8,7 @@ use super::layer::{Area, InkLayer, Rgb};
 use crate::Job;
 use crate::procedural::{Move, cover};
 
-/// What is said on the picture, so that nobody takes it for the paid video.
+/// The text on the frame, so that nobody takes it for the paid video.
 const MARK: &str = "REHEARSAL";
 
 const PAPER: Rgb = [14, 17, 23];
@@ -21,7 +21,7 @@ const FULL_SECONDS: f32 = 1.5;
 /// Before the end nothing is seen for this long, so that frames that are handed on are clean.
 const CLEAN_SECONDS: f32 = 0.5;
 const FADE_SECONDS: f32 = 0.25;
-/// Pictures with a shorter side have no room for text, in pixels.
+/// Frames with a shorter side have no room for text, in pixels.
 const MIN_SIDE: u32 = 120;
 /// The height of the lower third, in units.
 const STRIP: f32 = 30.0;
@@ -68,7 +68,7 @@ pub(super) fn visibility(time: f32, seconds: f32) -> Visibility {
 }
 
 impl Panel {
-    /// Draws the panel; `None` where the picture has no room for it.
+    /// Draws the panel; `None` where the frame has no room for it.
     pub(crate) fn new(job: &Job, shot: Shot) -> Option<Self> {
         if job.width.min(job.height) < MIN_SIDE {
             return None;
@@ -87,18 +87,18 @@ impl Panel {
     }
 
     /// Lays the panel over the frame with this index.
-    pub(crate) fn lay(&self, frame: u32, picture: &mut RgbImage) {
+    pub(crate) fn lay(&self, frame: u32, image: &mut RgbImage) {
         let time = frame as f32 / self.frame_rate;
         let seen = visibility(time, self.seconds);
-        self.full.lay(picture, seen.full);
-        self.slim.lay(picture, seen.slim);
+        self.full.lay(image, seen.full);
+        self.slim.lay(image, seen.slim);
         let strength = seen.full.max(seen.slim);
         if strength > 0.0 {
             let mut bar =
                 InkLayer::new(Area { width: self.bar.width * (time / self.seconds).max(0.004), ..self.bar });
             bar.rounded(Area { x: 0.0, width: self.bar.width, ..self.bar }, 0.0, ACCENT, 1.0);
-            bar.lay(picture, strength);
-            self.clock.lay(time, picture, strength);
+            bar.lay(image, strength);
+            self.clock.lay(time, image, strength);
         }
     }
 }
@@ -115,7 +115,7 @@ struct Clock {
 }
 
 impl Clock {
-    fn lay(&self, time: f32, picture: &mut RgbImage, strength: f32) {
+    fn lay(&self, time: f32, frame: &mut RgbImage, strength: f32) {
         let text = format!("{time:.1}");
         let height = self.digits.first().map_or(0, Mask::height) as f32;
         let wide = |c: char| if c == '.' { self.advance.1 } else { self.advance.0 };
@@ -129,16 +129,16 @@ impl Clock {
             }
             x += wide(c);
         }
-        layer.lay(picture, strength);
+        layer.lay(frame, strength);
     }
 }
 
-/// Measures of a picture, and the fonts.
+/// Measures of a frame, and the fonts.
 struct PanelMetrics {
     fonts: Fonts,
     width: f32,
     height: f32,
-    /// One unit: a 480th of the height of a wide picture.
+    /// One unit: a 480th of the height of a wide frame.
     unit: f32,
     margin: f32,
 }
@@ -220,8 +220,8 @@ impl PanelMetrics {
         let label_x = icon.x + (icon.width - camera.width) * 0.5;
         layer.text(&camera.mask, (label_x, icon.y + icon.height + 2.0 * unit), INK);
         let mut left = margin;
-        for picture in thumbnails {
-            let (wide, high) = (picture.width() as f32, picture.height() as f32);
+        for image in thumbnails {
+            let (wide, high) = (image.width() as f32, image.height() as f32);
             let border = 2.0 * unit;
             let frame = Area {
                 x: left,
@@ -230,7 +230,7 @@ impl PanelMetrics {
                 height: high + 2.0 * border,
             };
             layer.rounded(frame, border, INK, 1.0);
-            layer.picture(&picture, (left + border, thumbs_top));
+            layer.image(&image, (left + border, thumbs_top));
             left += frame.width + 8.0 * unit;
         }
         layer

@@ -23,9 +23,9 @@ fn changed(job: &Job) -> Vec<u32> {
     let panel = Panel::new(job, Shot { movement: Move::PanLeft }).expect("there is room");
     let plain = RgbImage::new(job.width, job.height);
     let lay = |frame: &u32| {
-        let mut picture = plain.clone();
-        panel.lay(*frame, &mut picture);
-        picture != plain
+        let mut image = plain.clone();
+        panel.lay(*frame, &mut image);
+        image != plain
     };
     (0..job.frames_total()).filter(lay).collect()
 }

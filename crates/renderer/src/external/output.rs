@@ -1,4 +1,4 @@
-//! What a program leaves behind: a video, or pictures from which one is encoded here.
+//! What a program leaves behind: a video, or frames from which one is encoded here.
 
 use std::path::{Path, PathBuf};
 
@@ -21,32 +21,32 @@ fn invalid(why: impl std::fmt::Display) -> RenderError {
     RenderError::Task { code: "render_failed", message }
 }
 
-/// Reads and validates the video, or encodes the pictures if there is none.
+/// Reads and validates the video, or encodes the frames if there is none.
 pub(super) fn read(dir: &Path, job: &Job) -> Result<Rendering, RenderError> {
     let output = dir.join(OUTPUT);
-    let pictures = pictures(&dir.join(FRAMES))?;
-    if !pictures.is_empty() && std::fs::symlink_metadata(&output).is_err() {
-        return encode(&pictures, &dir.join(SOUND), job);
+    let frames = frames(&dir.join(FRAMES))?;
+    if !frames.is_empty() && std::fs::symlink_metadata(&output).is_err() {
+        return encode(&frames, &dir.join(SOUND), job);
     }
     read_video(&output, job)
 }
 
 /// The PNG, JPEG and WebP files of a folder in the order of their names.
-fn pictures(dir: &Path) -> Result<Vec<PathBuf>, RenderError> {
+fn frames(dir: &Path) -> Result<Vec<PathBuf>, RenderError> {
     let Ok(entries) = std::fs::read_dir(dir) else { return Ok(Vec::new()) };
     let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
-    let mut paths = paths.map_err(|error| internal("listing its pictures", &error))?;
-    let is_picture = |path: &PathBuf| {
+    let mut paths = paths.map_err(|error| internal("listing its frames", &error))?;
+    let is_image = |path: &PathBuf| {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         ["png", "jpg", "jpeg", "webp"].contains(&extension.to_ascii_lowercase().as_str())
     };
-    paths.retain(is_picture);
+    paths.retain(is_image);
     paths.sort();
     Ok(paths)
 }
 
-/// Encodes pictures, spread evenly over the video: with fewer than frames each is held.
-fn encode(pictures: &[PathBuf], sound: &Path, job: &Job) -> Result<Rendering, RenderError> {
+/// Encodes the frames, spread evenly over the video: if they are fewer than it has, each is held.
+fn encode(frames: &[PathBuf], sound: &Path, job: &Job) -> Result<Rendering, RenderError> {
     let rate = FrameRate::new(job.frame_rate, 1).ok_or_else(|| invalid("its frame rate is 0"))?;
     let spec = ClipSpec::new(job.width, job.height, rate);
     let sound = if job.generate_audio { read_sound(sound)? } else { None };
@@ -60,20 +60,20 @@ fn encode(pictures: &[PathBuf], sound: &Path, job: &Job) -> Result<Rendering, Re
     let frames_total = job.frames_total();
     let mut shown = None;
     for frame in 0..frames_total {
-        let index = (u64::from(frame) * pictures.len() as u64 / u64::from(frames_total)) as usize;
+        let index = (u64::from(frame) * frames.len() as u64 / u64::from(frames_total)) as usize;
         if shown == Some(index) {
             writer.repeat_frame()?;
             continue;
         }
         shown = Some(index);
-        writer.push_frame(&read_picture(&pictures[index], job)?)?;
+        writer.push_frame(&read_frame(&frames[index], job)?)?;
     }
     let mp4 = writer.finish()?;
     let last_frame = media::last_frame_bytes(&mp4)?;
     Ok(Rendering { mp4, last_frame })
 }
 
-fn read_picture(path: &Path, job: &Job) -> Result<RgbImage, RenderError> {
+fn read_frame(path: &Path, job: &Job) -> Result<RgbImage, RenderError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let bytes = read_file(path, media::MAX_IMAGE_BYTES as u64)?;
     let image = media::decode_image(&bytes).map_err(|error| invalid(format!("{name}: {}", error.root())))?;

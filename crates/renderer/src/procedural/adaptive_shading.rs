@@ -4,7 +4,7 @@
 use super::canvas::Canvas;
 use super::math::{Color, mix};
 
-/// Computes the colors of some pixels of a picture.
+/// Computes the colors of some pixels of an image.
 pub(crate) trait Shader {
     /// The largest relative difference in brightness that is interpolated: vertically, horizontally.
     const TOLERANCE: [f32; 2];

@@ -8,7 +8,7 @@ use super::math::{Color, decay, lerp, mix, smooth};
 /// Pixels between the samples of the scattered light.
 const STEP: usize = 4;
 
-/// Adds the beams of `lighthouse` to the picture.
+/// Adds the beams of `lighthouse` to the image.
 pub(crate) fn draw(
     lighthouse: &Lighthouse,
     context: &FrameContext<'_>,

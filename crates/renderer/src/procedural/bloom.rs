@@ -3,7 +3,7 @@
 use super::canvas::Canvas;
 use super::math::{Color, mix};
 
-/// Pixels per cell of the downsampled picture that is blurred.
+/// Pixels per cell of the downsampled image that is blurred.
 const CELL: usize = 6;
 
 /// Buffers, reused between frames.
@@ -44,7 +44,7 @@ impl Bloom {
         }
     }
 
-    /// The bloom of picture column `x`, by cell, times `strength`; empty without bloom. One more entry than cells, for
+    /// The bloom of image column `x`, by cell, times `strength`; empty without bloom. One more entry than cells, for
     /// interpolation at the end.
     pub(crate) fn column(&self, x: usize, strength: f32, into: &mut Vec<Color>) {
         into.clear();
@@ -59,7 +59,7 @@ impl Bloom {
         into.push(into.last().copied().unwrap_or(Color::BLACK));
     }
 
-    /// The cell (of `count`) before a picture position, and the fraction to the next.
+    /// The cell (of `count`) before an image position, and the fraction to the next.
     pub(crate) fn cell_at(position: usize, count: usize) -> (usize, f32) {
         let v = ((position as f32 + 0.5) / CELL as f32 - 0.5).clamp(0.0, (count as f32 - 1.001).max(0.0));
         (v as usize, v - v.floor())

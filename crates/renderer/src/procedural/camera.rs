@@ -1,10 +1,9 @@
-//! The camera: its pose over time, and the projection of the world to the picture.
+//! The camera: its pose over time, and the projection of the world to the image.
 
 use std::f32::consts::TAU;
 
 use super::math::{lerp, smooth};
 
-/// A camera pose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Pose {
@@ -12,12 +11,12 @@ pub(crate) struct Pose {
     pub(crate) eye: [f32; 3],
     /// Radians clockwise from north.
     pub(crate) yaw: f32,
-    /// The row of the horizon as a share of the picture's height from the top. Tilting shifts it; verticals stay vertical, as
+    /// The row of the horizon as a share of the image's height from the top. Tilting shifts it; verticals stay vertical, as
     /// with a shift lens.
     pub(crate) horizon: f32,
     /// The focal length in relation to that of the rig.
     pub(crate) zoom: f32,
-    /// Radians by which the picture is turned clockwise.
+    /// Radians by which the image is turned clockwise.
     pub(crate) roll: f32,
 }
 
@@ -57,7 +56,7 @@ pub(crate) struct Rig {
     pub(crate) orbit: Option<(f32, [f32; 2])>,
     /// Handheld shake: 0 tripod, 1 shoulder.
     pub(crate) unrest: f32,
-    /// Focal length relative to the picture's size; about 1.1 is a normal lens.
+    /// Focal length relative to the image's size; about 1.1 is a normal lens.
     pub(crate) focal: f32,
     /// Whether the move happens at once, in the middle of the shot.
     pub(crate) is_whip: bool,
@@ -116,7 +115,7 @@ impl Rig {
     }
 }
 
-/// A pose projected onto a picture of given size.
+/// A pose projected onto an image of given size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     pub(crate) eye: [f32; 3],
@@ -126,7 +125,7 @@ pub(crate) struct View {
     pub(crate) height: f32,
     /// Focal length in pixels.
     pub(crate) focal: f32,
-    /// The horizon's row in pixels from the top; may lie outside the picture.
+    /// The horizon's row in pixels from the top; may lie outside the image.
     pub(crate) horizon: f32,
 }
 
@@ -149,7 +148,7 @@ impl View {
             right: [cos, -sin],
             width,
             height,
-            // By area, so that upright and wide pictures show things equally large.
+            // By area, so that upright and wide images show things equally large.
             focal: focal * pose.zoom * (width * height).sqrt(),
             horizon: pose.horizon * height,
         }

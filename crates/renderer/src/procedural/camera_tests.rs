@@ -1,4 +1,4 @@
-//! Camera moves, measured by the motion of the picture.
+//! Camera moves, measured by the motion of the image.
 
 use media::RgbImage;
 
@@ -15,7 +15,7 @@ fn frames(prompt: &str, numbers: [u32; 2]) -> [RgbImage; 2] {
     numbers.map(|frame| Look::Scene.draw_frame(&job, frame).expect("the job is a good one"))
 }
 
-/// By how many pixels a part of the picture (x and y of its middle) moves to the right and down, by block matching.
+/// By how many pixels a part of the image (x and y of its middle) moves to the right and down, by block matching.
 fn motion([before, after]: &[RgbImage; 2], (cx, cy): (i32, i32)) -> (i32, i32) {
     let (half, reach) = (18, 20);
     let luma = |image: &RgbImage, x: i32, y: i32| {
@@ -33,7 +33,7 @@ fn motion([before, after]: &[RgbImage; 2], (cx, cy): (i32, i32)) -> (i32, i32) {
         .unwrap_or_default()
 }
 
-/// The motion of the middle of the picture, and by how much its left and right parts move away from each other.
+/// The motion of the middle of the image, and by how much its left and right parts move away from each other.
 fn flow(prompt: &str) -> (i32, i32, i32) {
     let pair = frames(prompt, [19, 25]);
     let (dx, dy) = motion(&pair, (80, 44));
@@ -81,7 +81,7 @@ fn moves_go_in_their_direction() {
 }
 
 #[test]
-fn rolling_camera_turns_the_picture() {
+fn rolling_camera_turns_the_image() {
     let pair = frames("camera rolls", [19, 25]);
     let (_, left) = motion(&pair, (30, 48));
     let (_, right) = motion(&pair, (130, 48));

@@ -54,7 +54,7 @@ struct Hit {
     meridian: bool,
 }
 
-/// The walls that were drawn last: those of one column of the picture are mostly those of the next.
+/// The walls that were drawn last: those of one column of the image are mostly those of the next.
 struct Facades(Vec<Option<([i32; 3], Facade)>>);
 
 impl Default for Facades {

@@ -174,12 +174,12 @@ const fn recipe(style: Style) -> Recipe {
     }
 }
 
-/// Target tones taken from reference pictures: shadows, midtones, highlights (display values, 0..1).
+/// Target tones taken from reference images: shadows, midtones, highlights (display values, 0..1).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tones(pub(crate) [[f32; 3]; 3]);
 
 impl Tones {
-    /// The mean color of the darkest, middle and brightest third of reference pictures.
+    /// The mean color of the darkest, middle and brightest third of reference images.
     pub(crate) fn from_references(references: &[RgbImage]) -> Option<Self> {
         let mut pixels: Vec<[u8; 3]> = Vec::new();
         for image in references.iter().take(16) {
@@ -249,15 +249,15 @@ impl Grade {
         }
     }
 
-    /// Converts the canvas to a picture, adding bloom and grain.
+    /// Converts the canvas to an image, adding bloom and grain.
     pub(crate) fn develop(
         &self,
         canvas: &Canvas,
         bloom: &Bloom,
         grain: FrameGrain<'_>,
-        picture: &mut RgbImage,
+        image: &mut RgbImage,
     ) {
-        self.fill(canvas, bloom, picture.pixels_mut(), |values, x, y| {
+        self.fill(canvas, bloom, image.pixels_mut(), |values, x, y| {
             let lift = grain.at(x, y);
             values.map(|value| ((value + lift) >> 8).clamp(0, 255) as u8)
         });
@@ -291,7 +291,7 @@ impl Grade {
             })
             .collect();
         let mut spill = Vec::new();
-        // The canvas is stored by columns and the picture by rows: a few columns are developed into a strip that stays in
+        // The canvas is stored by columns and the image by rows: a few columns are developed into a strip that stays in
         // the cache, and then copied row by row.
         let mut strip = vec![[T::default(); 3 * STRIP]; height];
         for x0 in (0..width).step_by(STRIP) {
@@ -337,11 +337,11 @@ mod tests {
     fn develop(style: Style, light: Color, tones: Option<Tones>) -> [u8; 3] {
         let mut canvas = Canvas::new(16, 16);
         canvas.light.fill(light);
-        let mut picture = RgbImage::new(16, 16);
+        let mut image = RgbImage::new(16, 16);
         let grade = Grade::new(style, 1.0, tones);
-        grade.develop(&canvas, &Bloom::default(), grade.grain.frame(0), &mut picture);
+        grade.develop(&canvas, &Bloom::default(), grade.grain.frame(0), &mut image);
         let offset = (8 * 16 + 8) * 3;
-        [0, 1, 2].map(|c| picture.pixels()[offset + c])
+        [0, 1, 2].map(|c| image.pixels()[offset + c])
     }
 
     #[test]

@@ -14,7 +14,6 @@ pub(crate) struct Walker {
     /// Metres per second; 0 stands still.
     pub(crate) pace: f32,
     pub(crate) coat: Color,
-    /// Carries a light.
     pub(crate) has_lantern: bool,
     /// Wind on the coat: 0 calm, 1 storm.
     pub(crate) wind: f32,
@@ -64,7 +63,7 @@ impl Walker {
             let forward = 0.36 * s * right;
             let lift =
                 0.10 * (0.5 - 0.5 * (phase + if side > 0.0 { 0.0 } else { TAU * 0.5 }).cos()) * walking;
-            // Seen from behind, a foot further away stands higher in the picture.
+            // Seen from behind, a foot further away stands higher in the image.
             (0.10 * side * away.abs().max(0.35) + forward, 0.05 + lift + 0.03 * s * away.abs())
         };
         let (left_foot, right_foot) = (step(-1.0), step(1.0));

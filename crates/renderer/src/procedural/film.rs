@@ -81,7 +81,7 @@ impl<'a> Film<'a> {
         }
     }
 
-    /// The note on the last frame: where the world stands in it. `None` where it is a given picture.
+    /// The note on the last frame: where the world stands in it. `None` where it is a given image.
     pub(super) fn ending(&self) -> Option<String> {
         self.last.is_none().then(|| self.stage.next(self.job)).map(|ending| ending.write())
     }
@@ -106,14 +106,14 @@ impl<'a> Film<'a> {
     }
 
     /// Shows every frame in order. `show` returns whether the next drawn frame is to begin a group of pictures.
-    pub(super) fn pictures(
+    pub(super) fn frames(
         &mut self,
         show: &mut dyn FnMut(FilmFrame<'_>) -> Result<bool, RenderError>,
     ) -> Result<(), RenderError> {
         let frames_total = self.job.frames_total();
-        let mut picture = RgbImage::new(self.job.width, self.job.height);
-        self.picture(0, frames_total, &mut picture);
-        let mut is_full = show(FilmFrame::Painted(&picture))?;
+        let mut image = RgbImage::new(self.job.width, self.job.height);
+        self.draw(0, frames_total, &mut image);
+        let mut is_full = show(FilmFrame::Painted(&image))?;
         let mut frame = 0;
         while frame + 1 < frames_total {
             let span = self.cadence.span(frame, is_full);
@@ -122,8 +122,8 @@ impl<'a> Film<'a> {
                 show(FilmFrame::Cut)?;
             }
             frame += span.frames;
-            self.picture(frame, frames_total, &mut picture);
-            is_full = show(FilmFrame::Painted(&picture))?;
+            self.draw(frame, frames_total, &mut image);
+            is_full = show(FilmFrame::Painted(&image))?;
         }
         Ok(())
     }
@@ -139,11 +139,11 @@ impl<'a> Film<'a> {
         self.cadence.every()
     }
 
-    pub(super) fn picture(&mut self, frame: u32, frames_total: u32, picture: &mut RgbImage) {
+    pub(super) fn draw(&mut self, frame: u32, frames_total: u32, image: &mut RgbImage) {
         let progress = if frames_total > 1 { frame as f32 / (frames_total - 1) as f32 } else { 0.0 };
         let dissolve = (DISSOLVE_SECONDS / self.job.seconds as f32).min(MAX_DISSOLVE);
         let is_continued = self.stage.ending.is_some();
-        // Between two given pictures there is no third place.
+        // Between two given images there is no third place.
         let is_between = self.first.is_some() && self.last.is_some() && !is_continued;
         let gone = match &self.first {
             None => 1.0,
@@ -159,30 +159,30 @@ impl<'a> Film<'a> {
         };
         let left = self.last.as_ref().map_or(1.0, |_| (1.0 - progress) / dissolve);
         if let (Some(last), true) = (&self.last, is_between) {
-            last.fill(picture, 1.0 - progress);
+            last.fill(image, 1.0 - progress);
         } else if gone > 0.0 && left > 0.0 {
             let time = frame as f32 / self.job.frame_rate as f32;
             if self.full_detail_frame == Some(frame) {
                 self.canvas = FrameBuffers::new(self.job, RenderScale::of_scene(self.stage.world.spec()));
             }
             let pose = self.stage.draw(progress, time, &mut self.canvas.work);
-            self.canvas.develop(&self.grade, frame, picture);
-            roll::turn(picture, pose.roll, &mut self.turned);
+            self.canvas.develop(&self.grade, frame, image);
+            roll::turn(image, pose.roll, &mut self.turned);
             if let Some(stylize) = &mut self.stylize {
-                stylize.apply(picture);
+                stylize.apply(image);
             }
         }
         if let Some(still) = &self.first {
-            still.lay(picture, gone);
+            still.lay(image, gone);
         }
         if let (Some(still), false) = (&self.last, is_between) {
-            still.lay(picture, left);
+            still.lay(image, left);
         }
         if self.job.watermark {
-            watermark::stamp(picture);
+            watermark::stamp(image);
         }
         if let Some(panel) = &self.panel {
-            panel.lay(frame, picture);
+            panel.lay(frame, image);
         }
     }
 }

@@ -36,10 +36,10 @@ struct Tree {
     lit: f32,
 }
 
-/// Columns of the picture that are drawn together: they stay in the cache.
+/// Columns of the image that are drawn together: they stay in the cache.
 const STRIP: usize = 32;
 
-/// A tree in a strip of the picture.
+/// A tree in a strip of the image.
 pub(crate) struct DrawnTree {
     strip: u32,
     distance: f32,

@@ -11,14 +11,14 @@ use super::weather::Weather;
 use crate::animatic::Look;
 use crate::{Job, Quality};
 
-/// Larger pictures are drawn with at most this many pixels and upscaled.
+/// Larger frames are drawn with at most this many pixels and upscaled.
 const MAX_DRAWN_PIXELS: f64 = 1_000_000.0;
 /// The shares of the pixels that scenes are drawn with, by their finest details.
 const WINDOWS: f64 = 0.4;
 const DETAILED: f64 = 0.5;
 const WOODED: f64 = 0.42;
 const SOFT: f64 = 0.25;
-/// Pictures are not drawn smaller than this, in pixels.
+/// Frames are not drawn smaller than this, in pixels.
 const MIN_REDUCED_PIXELS: f64 = 20_000.0;
 
 /// The buffers that a frame is drawn in, at its size or smaller.
@@ -37,14 +37,14 @@ impl FrameBuffers {
         }
     }
 
-    pub(super) fn develop(&mut self, grade: &Grade, frame: u32, picture: &mut RgbImage) {
+    pub(super) fn develop(&mut self, grade: &Grade, frame: u32, image: &mut RgbImage) {
         let Workspace { canvas, bloom, .. } = &self.work;
         let grain = grade.grain.frame(frame);
         match &mut self.small {
-            None => grade.develop(canvas, bloom, grain, picture),
+            None => grade.develop(canvas, bloom, grain, image),
             Some((small, upscale)) => {
                 grade.develop_fine(canvas, bloom, small);
-                upscale.enlarge(small, grain, picture);
+                upscale.enlarge(small, grain, image);
             }
         }
     }
@@ -60,7 +60,7 @@ pub(super) struct RenderScale {
 
 impl RenderScale {
     const FULL: Self = Self { share: 1.0, max_pixels: MAX_DRAWN_PIXELS };
-    /// For sketches, and for comparing a picture with another.
+    /// For sketches, and for comparing images.
     pub(super) const SKETCH: Self = Self { share: 0.16, max_pixels: MAX_DRAWN_PIXELS * 0.4 };
 
     pub(super) fn new(job: &Job, look: Look, spec: &SceneSpec) -> Self {
@@ -127,10 +127,10 @@ mod tests {
             let stage = Stage::own(&job, spec.clone(), 1, Detail::Full);
             let [reduced, full] = [RenderScale::of_scene(&spec), RenderScale::FULL].map(|resolution| {
                 let mut drawn = FrameBuffers::new(&job, resolution);
-                let mut picture = RgbImage::new(job.width, job.height);
+                let mut image = RgbImage::new(job.width, job.height);
                 stage.draw(0.5, 2.5, &mut drawn.work);
-                drawn.develop(&Grade::new(style, 1.0, None), 60, &mut picture);
-                picture
+                drawn.develop(&Grade::new(style, 1.0, None), 60, &mut image);
+                image
             });
             let pairs = reduced.pixels().iter().zip(full.pixels());
             let squares: f64 = pairs.map(|(a, b)| f64::from(a.abs_diff(*b)).powi(2)).sum();
@@ -159,7 +159,7 @@ mod tests {
             |resolution: RenderScale, width, height| resolution.size(&Job { width, height, ..job("") });
         assert_eq!(size(RenderScale::FULL, 854, 480), (854, 480));
         assert_eq!(size(RenderScale::SKETCH, 854, 480), (342, 192));
-        // Small pictures are not reduced, and large ones always.
+        // Small frames are not reduced, and large ones always.
         assert_eq!(size(RenderScale::SKETCH, 160, 96), (160, 96));
         let (width, height) = size(RenderScale::FULL, 3840, 2160);
         assert!(width % 2 == 0 && height % 2 == 0 && (900_000..=1_001_000).contains(&(width * height)));

@@ -45,7 +45,7 @@ impl FrameGrain<'_> {
         i32::from(self.noise.at(y as i32 + self.shift[1], x as i32 + self.shift[0])) + DITHER[x & 3][y & 3]
     }
 
-    /// Of a row of the picture, in steps and without the half step for rounding; the same value for three channels of each pixel.
+    /// Of a row of the image, in steps and without the half step for rounding; the same value for three channels of each pixel.
     pub(crate) fn row(self, y: usize, row: &mut [f32]) {
         let noise = self.noise.row(y as i32 + self.shift[1]);
         let mut period = [0.0; 3 << SIDE];

@@ -139,7 +139,6 @@ pub(crate) fn cell(x: f32) -> (i32, f32) {
     (i, x - i as f32)
 }
 
-/// The fractional part.
 #[inline]
 pub(crate) fn fract(x: f32) -> f32 {
     x - floor(x) as f32

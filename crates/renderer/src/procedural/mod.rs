@@ -109,9 +109,9 @@ pub(crate) fn render(
     }
     let mut frames_done = 0;
     let between = film.cadence() - 1;
-    film.pictures(&mut |shown| {
+    film.frames(&mut |shown| {
         match shown {
-            FilmFrame::Painted(picture) => writer.push_frame(picture)?,
+            FilmFrame::Painted(image) => writer.push_frame(image)?,
             FilmFrame::Between => writer.interpolate_frame()?,
             FilmFrame::Cut => {
                 writer.cut()?;
@@ -160,9 +160,9 @@ fn show_drawn(
     film: &mut Film<'_>,
     show: &mut dyn FnMut(&RgbImage) -> Result<(), RenderError>,
 ) -> Result<(), RenderError> {
-    film.pictures(&mut |shown| {
-        if let FilmFrame::Painted(picture) = shown {
-            show(picture)?;
+    film.frames(&mut |shown| {
+        if let FilmFrame::Painted(image) = shown {
+            show(image)?;
         }
         Ok(false)
     })
@@ -172,9 +172,9 @@ fn show_drawn(
 pub(crate) fn draw_frame(job: &Job, look: Look, frame: u32) -> Result<RgbImage, RenderError> {
     check(job)?;
     let frames_total = job.frames_total();
-    let mut picture = RgbImage::new(job.width, job.height);
-    Film::new(job, look).picture(frame.min(frames_total - 1), frames_total, &mut picture);
-    Ok(picture)
+    let mut image = RgbImage::new(job.width, job.height);
+    Film::new(job, look).draw(frame.min(frames_total - 1), frames_total, &mut image);
+    Ok(image)
 }
 
 fn check(job: &Job) -> Result<(), RenderError> {

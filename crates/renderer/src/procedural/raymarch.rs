@@ -38,7 +38,7 @@ pub(crate) struct Stretch<K> {
 pub(crate) enum SurfaceKind<K> {
     /// Level at this height; only its ends need sampling.
     Level(f32),
-    /// Low swell without obstacles; sampled at the resolution of the picture.
+    /// Low swell without obstacles; sampled at the resolution of the image.
     Swell(K),
     /// Anything else.
     Rough(K),
@@ -203,7 +203,7 @@ impl Heights {
     }
 }
 
-/// One column of the picture while its ray is marched.
+/// One column of the image while its ray is marched.
 struct Column<'a> {
     nearness: &'a mut [f32],
     /// Rows at and below `top` are done; `edge` is the exact row of the surface that covered them.
@@ -290,7 +290,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The first step that can be within the picture: nearer ground is below the lower edge.
+/// The first step that can be within the image: nearer ground is below the lower edge.
 fn first_step(view: &View, steps: &[f32], surface: &impl HeightField) -> usize {
     const AROUND: f32 = 36.0;
     let around = |sign: f32| [view.eye[0] + sign * AROUND, view.eye[1] + sign * AROUND];

@@ -1,23 +1,23 @@
-//! Turns a finished picture around its middle, for cameras that roll.
+//! Turns a finished image around its middle, for cameras that roll.
 
 use media::RgbImage;
 
 /// Smaller angles are not seen, in radians.
 const MIN_ROLL: f32 = 0.002;
 
-/// Turns `picture` clockwise by an angle, enlarged as far as its corners need it. `source` is a buffer.
-pub(crate) fn turn(picture: &mut RgbImage, angle: f32, source: &mut Vec<u8>) {
+/// Turns `image` clockwise by an angle, enlarged as far as its corners need it. `source` is a buffer.
+pub(crate) fn turn(image: &mut RgbImage, angle: f32, source: &mut Vec<u8>) {
     if angle.abs() < MIN_ROLL {
         return;
     }
-    let (width, height) = (picture.width() as usize, picture.height() as usize);
+    let (width, height) = (image.width() as usize, image.height() as usize);
     source.clear();
-    source.extend_from_slice(picture.pixels());
+    source.extend_from_slice(image.pixels());
     let (sin, cos) = angle.sin_cos();
     let (wide, high) = (width as f32, height as f32);
     let (longer, shorter) = (wide.max(high), wide.min(high));
     let scale = 1.0 / (cos.abs() + sin.abs() * longer / shorter);
-    for (y, row) in picture.pixels_mut().chunks_exact_mut(width * 3).enumerate() {
+    for (y, row) in image.pixels_mut().chunks_exact_mut(width * 3).enumerate() {
         let v = y as f32 + 0.5 - high * 0.5;
         for (x, pixel) in row.chunks_exact_mut(3).enumerate() {
             let u = x as f32 + 0.5 - wide * 0.5;
@@ -42,17 +42,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn picture_turns_clockwise() {
-        let mut picture = RgbImage::new(40, 40);
+    fn image_turns_clockwise() {
+        let mut image = RgbImage::new(40, 40);
         // White above the middle.
-        for (index, pixel) in picture.pixels_mut().chunks_exact_mut(3).enumerate() {
+        for (index, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
             pixel.fill(if index / 40 < 20 { 255 } else { 0 });
         }
-        turn(&mut picture, 0.3, &mut Vec::new());
+        turn(&mut image, 0.3, &mut Vec::new());
         // The horizon falls to the right.
-        assert_eq!((picture.pixel(2, 18)[0], picture.pixel(37, 21)[0]), (0, 255));
-        let before = picture.clone();
-        turn(&mut picture, 0.0, &mut Vec::new());
-        assert!(picture == before);
+        assert_eq!((image.pixel(2, 18)[0], image.pixel(37, 21)[0]), (0, 255));
+        let before = image.clone();
+        turn(&mut image, 0.0, &mut Vec::new());
+        assert!(image == before);
     }
 }

@@ -144,7 +144,7 @@ impl Scene {
         });
         let sky = Sky::new(&light, wind, spec.has(Subject::Aurora), spec.has(Subject::Stars), seed);
         let city = is_city.then(|| City::new(&spec, &light, seed));
-        // As fine as the rows of the picture.
+        // As fine as the rows of the image.
         let steps = steps(1.2, if detail == Detail::Full { 0.025 } else { 0.035 });
         let salt = rng.next() as u32;
         Self {

@@ -59,7 +59,7 @@ impl Sky {
         }
     }
 
-    /// Computes the coarse grid for one frame; with a margin above the picture when there is water to mirror it.
+    /// Computes the coarse grid for one frame; with a margin above the image when there is water to mirror it.
     pub(crate) fn grid(&self, light: &Light, view: &View, time: f32, mirrored: bool, grid: &mut SkyGrid) {
         // Water mirrors more sky than is seen.
         let margin = if mirrored { 0.45 * view.height } else { 0.0 };
@@ -278,7 +278,7 @@ impl SkyGrid {
         Self { top: 0.0, cells: Canvas::new(0, 0) }
     }
 
-    /// One column of the grid, interpolated at picture column `x`.
+    /// One column of the grid, interpolated at image column `x`.
     pub(crate) fn column(&self, x: f32, into: &mut Vec<Color>) {
         let Canvas { width, height, light, .. } = &self.cells;
         let u = (x / STEP as f32).clamp(0.0, *width as f32 - 1.001);
@@ -290,7 +290,7 @@ impl SkyGrid {
         into.extend(a.iter().zip(b).map(|(a, b)| mix(*a, *b, share)));
     }
 
-    /// The grid row of a picture row.
+    /// The grid row of an image row.
     pub(crate) fn row(&self, y: f32) -> f32 {
         (y - self.top) / STEP as f32
     }

@@ -74,19 +74,19 @@ impl Stage {
         stage.matches_still(job, still).then_some(stage)
     }
 
-    /// Whether the world at the beginning of the shot is what a picture shows. A picture may have been edited, or drawn by another version.
+    /// Whether the world at the beginning of the shot is what an image shows. An image may have been edited, or drawn by another version.
     fn matches_still(&self, job: &Job, still: &Still) -> bool {
         const MIN_LIKENESS: f64 = 19.0;
         let mut drawn = FrameBuffers::new(job, RenderScale::SKETCH);
-        let mut picture = RgbImage::new(job.width, job.height);
+        let mut image = RgbImage::new(job.width, job.height);
         let pose = self.draw(0.0, 0.0, &mut drawn.work);
         let style = self.world.spec().style;
-        drawn.develop(&Grade::new(style, 1.0, Tones::from_references(&job.references)), 0, &mut picture);
-        roll::turn(&mut picture, pose.roll, &mut Vec::new());
+        drawn.develop(&Grade::new(style, 1.0, Tones::from_references(&job.references)), 0, &mut image);
+        roll::turn(&mut image, pose.roll, &mut Vec::new());
         if let Some(mut stylize) = Stylize::new(style, job.width, job.height, self.seed) {
-            stylize.apply(&mut picture);
+            stylize.apply(&mut image);
         }
-        still.likeness(&picture) >= MIN_LIKENESS
+        still.likeness(&image) >= MIN_LIKENESS
     }
 
     /// Draws the frame at `progress`, `time` seconds in; returns the pose of the camera.

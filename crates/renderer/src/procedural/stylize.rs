@@ -1,11 +1,11 @@
-//! Styles that change more than colors: flat cartoon, papercraft, watercolor. They work on the finished 8-bit picture.
+//! Styles that change more than colors: flat cartoon, papercraft, watercolor. They work on the finished 8-bit image.
 
 use media::RgbImage;
 
 use super::noise::Octaves;
 use super::prompt::Style;
 
-/// What a style does to pictures of one size.
+/// What a style does to frames of one size.
 pub(crate) struct Stylize {
     style: Style,
     /// Paper: brightness of each pixel in 1/256, and for watercolor the white border.
@@ -51,20 +51,20 @@ impl Stylize {
         Some(Self { style, paper, luma: Vec::new(), levels: Vec::new() })
     }
 
-    pub(crate) fn apply(&mut self, picture: &mut RgbImage) {
-        let (width, height) = (picture.width() as usize, picture.height() as usize);
+    pub(crate) fn apply(&mut self, image: &mut RgbImage) {
+        let (width, height) = (image.width() as usize, image.height() as usize);
         match self.style {
-            Style::Watercolor => self.watercolor(picture),
+            Style::Watercolor => self.watercolor(image),
             Style::Papercraft => {
-                self.flatten(picture, PAPER_LEVELS, 0.85);
-                self.cut(picture, width, height);
+                self.flatten(image, PAPER_LEVELS, 0.85);
+                self.cut(image, width, height);
             }
-            _ => self.flatten(picture, CARTOON_LEVELS, 0.75),
+            _ => self.flatten(image, CARTOON_LEVELS, 0.75),
         }
     }
 
     /// Steps of brightness with narrow transitions; remembers the step of each pixel.
-    fn flatten(&mut self, picture: &mut RgbImage, levels: f32, strength: f32) {
+    fn flatten(&mut self, image: &mut RgbImage, levels: f32, strength: f32) {
         let table: Vec<(u8, u16)> = (0..256)
             .map(|luma| {
                 let scaled = luma as f32 / 255.0 * levels;
@@ -75,8 +75,8 @@ impl Stylize {
                 ((scaled + 0.5).floor() as u8, (target / (luma as f32).max(1.0) * 256.0).min(1_024.0) as u16)
             })
             .collect();
-        self.smooth_luma(picture);
-        for (index, (pixel, paper)) in picture.pixels_mut().chunks_exact_mut(3).zip(&self.paper).enumerate() {
+        self.smooth_luma(image);
+        for (index, (pixel, paper)) in image.pixels_mut().chunks_exact_mut(3).zip(&self.paper).enumerate() {
             let (level, gain) = table[usize::from(self.luma[index])];
             self.levels[index] = level;
             let gain = u32::from(gain) * u32::from(*paper) / 255;
@@ -87,9 +87,9 @@ impl Stylize {
     }
 
     /// Means over squares of five pixels, so that steps have smooth borders.
-    fn smooth_luma(&mut self, picture: &RgbImage) {
-        let (width, height) = (picture.width() as usize, picture.height() as usize);
-        let luma: Vec<u32> = picture
+    fn smooth_luma(&mut self, image: &RgbImage) {
+        let (width, height) = (image.width() as usize, image.height() as usize);
+        let luma: Vec<u32> = image
             .pixels()
             .chunks_exact(3)
             .map(|p| (u32::from(p[0]) * 54 + u32::from(p[1]) * 183 + u32::from(p[2]) * 19) >> 8)
@@ -117,9 +117,9 @@ impl Stylize {
     }
 
     /// Sheets of paper: where the step changes, an edge that catches light, and a shadow below it.
-    fn cut(&self, picture: &mut RgbImage, width: usize, height: usize) {
+    fn cut(&self, image: &mut RgbImage, width: usize, height: usize) {
         let drop = (height / 90).max(1);
-        let pixels = picture.pixels_mut();
+        let pixels = image.pixels_mut();
         for y in drop..height {
             for x in drop..width {
                 let index = y * width + x;
@@ -138,8 +138,8 @@ impl Stylize {
         }
     }
 
-    fn watercolor(&mut self, picture: &mut RgbImage) {
-        for (pixel, paper) in picture.pixels_mut().chunks_exact_mut(3).zip(&self.paper) {
+    fn watercolor(&mut self, image: &mut RgbImage) {
+        for (pixel, paper) in image.pixels_mut().chunks_exact_mut(3).zip(&self.paper) {
             let (paint, tone) = (u32::from(paper >> 8), u32::from(paper & 255));
             for value in pixel {
                 // Pigment gathers in steps, and the paper shows through.

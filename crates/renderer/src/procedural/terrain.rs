@@ -10,7 +10,7 @@ use super::relief::Relief;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detail {
     Full,
-    /// For pictures that are drawn with a quarter of the pixels or less: a third of the work.
+    /// For images that are drawn with a quarter of the pixels or less: a third of the work.
     Sketch,
 }
 

@@ -16,7 +16,7 @@ fn render(job: &Job) -> Rendering {
     Procedural.render(job, &mut |_| ControlFlow::Continue(())).expect("the job is a good one")
 }
 
-/// A test picture with smooth shapes.
+/// A test image with smooth shapes.
 fn sample_image(width: u32, height: u32) -> RgbImage {
     let mut image = RgbImage::new(width, height);
     for (i, p) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
@@ -63,7 +63,7 @@ fn rendering_has_requested_size_length_and_audio() {
         })
         .expect("the job is a good one");
     let probe = media::probe_bytes(&rendering.mp4).expect("the file probes");
-    let video = probe.video.expect("there are pictures");
+    let video = probe.video.expect("there are frames");
     assert_eq!((video.width, video.height, video.frames), (160, 96, 12));
     assert!(probe.audio.is_some() && probe.is_faststart);
     assert_eq!(seen.len(), 12);
@@ -97,13 +97,13 @@ fn first_frame_starts_the_video_and_dissolves() {
     let image = sample_image(160, 96);
     let rendering = render(&Job { first_frame: Some(image.clone()), ..job("a snowfield at noon") });
     let start = likeness(&first_frame(&rendering), &image);
-    assert!(start > 30.0, "frame 0 is only {start:.1} dB like the given picture");
+    assert!(start > 30.0, "frame 0 is only {start:.1} dB like the given image");
     let end = likeness(&rendering.last_frame, &image);
-    assert!(end < 24.0, "the last frame still is the given picture ({end:.1} dB)");
+    assert!(end < 24.0, "the last frame still is the given image ({end:.1} dB)");
 }
 
 #[test]
-fn first_frame_of_other_size_covers_the_picture() {
+fn first_frame_of_other_size_covers_the_frame() {
     let rendering = render(&Job { first_frame: Some(sample_image(300, 100)), ..job("a meadow") });
     let fitted = super::transition::cover(&sample_image(300, 100), 160, 96);
     assert!(likeness(&first_frame(&rendering), &fitted) > 30.0);
@@ -118,7 +118,7 @@ fn last_frame_input_ends_the_video() {
         ..job("city at night")
     });
     let end = likeness(&rendering.last_frame, &image);
-    assert!(end > 30.0, "the last frame is only {end:.1} dB like the given picture");
+    assert!(end > 30.0, "the last frame is only {end:.1} dB like the given image");
     assert!(likeness(&first_frame(&rendering), &RgbImage::new(160, 96)) > 30.0);
 }
 
@@ -221,8 +221,8 @@ fn every_landscape_hour_and_aspect_renders() {
     for (index, prompt) in prompts.into_iter().enumerate() {
         let (width, height) = shapes[index % shapes.len()];
         let job = Job { width, height, ..job(prompt) };
-        let picture = crate::Look::Scene.draw_frame(&job, 6).expect("the job is a good one");
-        let pixels = picture.pixels();
+        let frame = crate::Look::Scene.draw_frame(&job, 6).expect("the job is a good one");
+        let pixels = frame.pixels();
         let mean = pixels.iter().map(|v| f64::from(*v)).sum::<f64>() / pixels.len() as f64;
         let spread =
             (pixels.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum::<f64>() / pixels.len() as f64).sqrt();
@@ -243,11 +243,11 @@ fn prompts_that_are_not_read_give_different_scenes() {
     let seeds: std::collections::HashSet<u64> =
         prompts.iter().map(|prompt| super::stage::scene_seed(prompt, 7)).collect();
     assert_eq!(seeds.len(), prompts.len());
-    let picture = |prompt: &str| {
+    let drawn = |prompt: &str| {
         let job = Job { width: 64, height: 48, ..job(prompt) };
         crate::Look::Scene.draw_frame(&job, 0).expect("the job is a good one")
     };
-    assert!(picture("zxq in a room") != picture("zxr in a room"));
+    assert!(drawn("zxq in a room") != drawn("zxr in a room"));
 }
 
 #[test]
@@ -255,15 +255,15 @@ fn drawn_frame_equals_that_of_the_film() {
     let job = Job { width: 64, height: 48, seconds: 0.2, ..job("a dog in a room") };
     let mut frames = Vec::new();
     Procedural
-        .draw(&job, &mut |picture| {
-            frames.push(picture.clone());
+        .draw(&job, &mut |frame| {
+            frames.push(frame.clone());
             Ok(())
         })
         .expect("the job is a good one");
     assert!(crate::Look::Scene.draw_frame(&job, 3).expect("the job is a good one") == frames[3]);
 }
 
-/// The frames of a shot and of the one that continues it, without the picture that both have.
+/// The frames of a shot and of the one that continues it, without the frame that both have.
 fn chain(first: &Job, second: &Job) -> (Vec<RgbImage>, usize, Rendering) {
     let rendered = render(first);
     let continuation = Job { first_frame: Some(rendered.last_frame.clone()), ..second.clone() };
@@ -321,7 +321,7 @@ fn continuation_is_deterministic_and_can_be_continued() {
 }
 
 #[test]
-fn foreign_picture_with_a_note_is_only_a_picture() {
+fn foreign_image_with_a_note_is_only_an_image() {
     let rendered = render(&job("a harbour at night, rain"));
     let mut image = sample_image(160, 96);
     let plain = render(&Job { first_frame: Some(image.clone()), ..job("a snowfield at noon") });

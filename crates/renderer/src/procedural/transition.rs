@@ -1,4 +1,4 @@
-//! First and last frames: a camera move over the still picture, with a dissolve from or to the scene.
+//! First and last frames: a camera move over the still image, with a dissolve from or to the scene.
 
 use media::RgbImage;
 
@@ -8,7 +8,7 @@ use super::prompt::Move;
 
 /// A first frame, fitted to the size of the video; in reverse, a last frame.
 pub(crate) struct Still {
-    picture: RgbImage,
+    image: RgbImage,
     /// When each pixel dissolves: 0 first, 1 last. On a coarse grid, row by row.
     order: Vec<f32>,
     columns: usize,
@@ -24,7 +24,7 @@ const SOFT: f32 = 0.55;
 impl Still {
     /// Fits `image` to `width` × `height` by covering and cropping, and gives it the camera's direction.
     pub(crate) fn new(image: &RgbImage, width: u32, height: u32, movement: Option<Move>, seed: u64) -> Self {
-        let picture = cover(image, width, height);
+        let image = cover(image, width, height);
         let (columns, rows) = ((width as usize).div_ceil(CELL) + 1, (height as usize).div_ceil(CELL) + 1);
         let cloud = Octaves::new(seed as u32 ^ 0x57_11, 1.0, 3);
         let mut order = Vec::with_capacity(columns * rows);
@@ -32,7 +32,7 @@ impl Still {
             for column in 0..columns {
                 let (x, y) = ((column * CELL).min(width as usize - 1), (row * CELL).min(height as usize - 1));
                 let offset = (y * width as usize + x) * 3;
-                let p = &picture.pixels()[offset..offset + 3];
+                let p = &image.pixels()[offset..offset + 3];
                 let luma =
                     (0.2126 * f32::from(p[0]) + 0.7152 * f32::from(p[1]) + 0.0722 * f32::from(p[2])) / 255.0;
                 let scale = 3.2 / height as f32;
@@ -57,16 +57,16 @@ impl Still {
             Some(Move::Flyover) => (0.14, [0.0, 0.0]),
             Some(Move::DollyIn | Move::DollyZoom) | None => (0.09, [0.0, 0.0]),
         };
-        Self { picture, order, columns, drift, zoom }
+        Self { image, order, columns, drift, zoom }
     }
 
-    /// The likeness of a picture of the same size to the still: peak signal-to-noise ratio in dB, of means of 8 by 8 pixels.
-    pub(crate) fn likeness(&self, picture: &RgbImage) -> f64 {
-        let width = picture.width() as usize;
+    /// The likeness of an image of the same size to the still: peak signal-to-noise ratio in dB, of means of 8 by 8 pixels.
+    pub(crate) fn likeness(&self, image: &RgbImage) -> f64 {
+        let width = image.width() as usize;
         let (mut squares, mut count) = (0.0, 0_u32);
         let rows = |image: &RgbImage, y: usize| image.pixels()[y * width * 3..][..width * 3 * CELL].to_vec();
-        for y in (0..(picture.height() as usize / CELL) * CELL).step_by(CELL) {
-            let (own, other) = (rows(&self.picture, y), rows(picture, y));
+        for y in (0..(image.height() as usize / CELL) * CELL).step_by(CELL) {
+            let (own, other) = (rows(&self.image, y), rows(image, y));
             for x in (0..(width / CELL) * CELL).step_by(CELL) {
                 for channel in 0..3 {
                     let mean = |rows: &[u8]| {
@@ -87,7 +87,7 @@ impl Still {
     /// Fills `frame` with the still as the camera sees it before it has come to it; `gone` as in [`Still::lay`].
     pub(crate) fn fill(&self, frame: &mut RgbImage, gone: f32) {
         if gone <= 0.0 {
-            frame.pixels_mut().copy_from_slice(self.picture.pixels());
+            frame.pixels_mut().copy_from_slice(self.image.pixels());
             return;
         }
         let (width, height) = (frame.width() as usize, frame.height() as usize);
@@ -95,7 +95,7 @@ impl Still {
         for (y, row) in frame.pixels_mut().chunks_exact_mut(width * 3).enumerate() {
             for (x, slot) in row.chunks_exact_mut(3).enumerate() {
                 let [sx, sy] = view(x, y);
-                for (slot, value) in slot.iter_mut().zip(sample(&self.picture, sx, sy).0) {
+                for (slot, value) in slot.iter_mut().zip(sample(&self.image, sx, sy).0) {
                     *slot = (value + 0.5) as u8;
                 }
             }
@@ -109,7 +109,7 @@ impl Still {
         let (zoom, drift) = (self.zoom, self.drift);
         move |x, y| {
             let (u, v) = ((x as f32 + 0.5) / width as f32, (y as f32 + 0.5) / height as f32);
-            // What is low in the picture is near, and moves more.
+            // What is low in the image is near, and moves more.
             let near = lerp(0.72, 1.28, v);
             let scale = 1.0 / (1.0 + zoom * travel * near);
             [
@@ -125,7 +125,7 @@ impl Still {
             return;
         }
         if gone <= 0.0 {
-            frame.pixels_mut().copy_from_slice(self.picture.pixels());
+            frame.pixels_mut().copy_from_slice(self.image.pixels());
             return;
         }
         let (width, height) = (frame.width() as usize, frame.height() as usize);
@@ -148,7 +148,7 @@ impl Still {
                     continue;
                 }
                 let [sx, sy] = view(x, y);
-                let still = sample(&self.picture, sx, sy);
+                let still = sample(&self.image, sx, sy);
                 let offset = (y * width + x) * 3;
                 for (slot, value) in pixels[offset..offset + 3].iter_mut().zip(still.0) {
                     *slot = (lerp(value, f32::from(*slot), scene) + 0.5) as u8;
@@ -158,16 +158,16 @@ impl Still {
     }
 }
 
-/// Bilinear, clamped to the picture's rim.
+/// Bilinear, clamped to the image's rim.
 #[inline]
-fn sample(picture: &RgbImage, x: f32, y: f32) -> Color {
-    let (width, height) = (picture.width() as usize, picture.height() as usize);
+fn sample(image: &RgbImage, x: f32, y: f32) -> Color {
+    let (width, height) = (image.width() as usize, image.height() as usize);
     let x = x.clamp(0.0, width as f32 - 1.0);
     let y = y.clamp(0.0, height as f32 - 1.0);
     let (x0, y0) = (x as usize, y as usize);
     let (x1, y1) = ((x0 + 1).min(width - 1), (y0 + 1).min(height - 1));
     let (fx, fy) = (x - x0 as f32, y - y0 as f32);
-    let pixels = picture.pixels();
+    let pixels = image.pixels();
     let color_at = |x: usize, y: usize| {
         let p = &pixels[(y * width + x) * 3..][..3];
         Color::new(f32::from(p[0]), f32::from(p[1]), f32::from(p[2]))

@@ -6,8 +6,8 @@ const LETTERS: [&[u8; 9]; 7] =
     [b"..##...##", b".#..#..##", b"#....#.##", b"#....#.##", b"######.##", b"#....#.##", b"#....#.##"];
 
 /// Draws the watermark in the lower right corner, with a height of about a thirtieth of the short side.
-pub(crate) fn stamp(picture: &mut RgbImage) {
-    let (width, height) = (picture.width() as usize, picture.height() as usize);
+pub(crate) fn stamp(image: &mut RgbImage) {
+    let (width, height) = (image.width() as usize, image.height() as usize);
     let cell = (width.min(height) / 200).max(1);
     let margin = cell * 6;
     let (columns, rows) = (LETTERS[0].len() * cell, LETTERS.len() * cell);
@@ -25,7 +25,7 @@ pub(crate) fn stamp(picture: &mut RgbImage) {
                 (false, false) => continue,
             };
             let offset = ((top + y) * width + left + x) * 3;
-            for value in &mut picture.pixels_mut()[offset..offset + 3] {
+            for value in &mut image.pixels_mut()[offset..offset + 3] {
                 *value = ((u32::from(*value) * (256 - share) + target * share) >> 8) as u8;
             }
         }
@@ -38,18 +38,18 @@ mod tests {
 
     #[test]
     fn watermark_stays_in_its_corner() {
-        let mut picture = RgbImage::new(320, 180);
-        stamp(&mut picture);
+        let mut image = RgbImage::new(320, 180);
+        stamp(&mut image);
         let lit: Vec<usize> =
-            picture.pixels().chunks_exact(3).enumerate().filter(|(_, p)| p[0] > 0).map(|(i, _)| i).collect();
+            image.pixels().chunks_exact(3).enumerate().filter(|(_, p)| p[0] > 0).map(|(i, _)| i).collect();
         assert!(!lit.is_empty());
         assert!(lit.iter().all(|i| i % 320 > 280 && i / 320 > 150));
     }
 
     #[test]
-    fn tiny_picture_gets_no_watermark() {
-        let mut picture = RgbImage::new(16, 16);
-        stamp(&mut picture);
-        assert!(picture.pixels().iter().all(|v| *v == 0));
+    fn tiny_image_gets_no_watermark() {
+        let mut image = RgbImage::new(16, 16);
+        stamp(&mut image);
+        assert!(image.pixels().iter().all(|v| *v == 0));
     }
 }

@@ -7,7 +7,6 @@ const TARGET: f32 = -16.0;
 /// Milliseconds of fade at each end: long enough against clicks, too short to be heard as a gap between shots of a chain.
 const FADE: usize = 6;
 
-/// A biquad filter.
 struct Biquad {
     b: [f32; 3],
     a: [f32; 2],

@@ -60,7 +60,6 @@ pub(crate) enum Mood {
     Tense,
 }
 
-/// A stereo mix.
 pub(crate) struct Mix {
     samples: Vec<[f32; 2]>,
 }

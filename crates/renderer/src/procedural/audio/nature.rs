@@ -137,7 +137,6 @@ pub(super) fn thunder(mix: &mut Mix, onset: f32, rng: &mut Rng) {
     }
 }
 
-/// A crackling fire.
 pub(super) fn fire(mix: &mut Mix, level: f32, rng: &mut Rng) {
     if level <= 0.0 {
         return;

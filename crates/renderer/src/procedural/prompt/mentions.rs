@@ -88,13 +88,12 @@ impl Mentions {
         Self { language, tokens, phrases: mentions }
     }
 
-    /// Whether "left" stands close behind a mention, and "right" does not.
+    /// Whether "left" stands close after a mention, and "right" does not.
     pub(super) fn is_leftward(&self, mention: &Mention) -> bool {
         const LEFT: [&str; 6] = ["left", "links", "gauche", "izquierda", "左", "leftward"];
         const RIGHT: [&str; 5] = ["right", "rechts", "droite", "derecha", "右"];
-        let behind = self.tokens[mention.start..].iter().take(mention.length + 5);
-        let mut sides =
-            behind.filter(|t| LEFT.contains(&t.word.as_str()) || RIGHT.contains(&t.word.as_str()));
+        let after = self.tokens[mention.start..].iter().take(mention.length + 5);
+        let mut sides = after.filter(|t| LEFT.contains(&t.word.as_str()) || RIGHT.contains(&t.word.as_str()));
         sides.next().is_some_and(|side| LEFT.contains(&side.word.as_str()))
     }
 

@@ -123,10 +123,11 @@ impl SceneBrief {
         }
         (brief.location, brief.hour, brief.cover) = (locations.winner(), hours.winner(), covers.winner());
         (brief.movement, brief.framing, brief.style) = (moves.winner(), framings.winner(), styles.winner());
-        let behind = mentions.language.has_adjectives_behind();
-        brief.figures = figures(&affirmed, behind);
+        let adjectives_after = mentions.language.has_adjectives_after();
+        brief.figures = figures(&affirmed, adjectives_after);
         let garments = affirmed.iter().filter(|mention| mention.is_garment());
-        let cloth: Vec<Color> = garments.filter_map(|garment| color_of(&affirmed, garment, behind)).collect();
+        let cloth: Vec<Color> =
+            garments.filter_map(|garment| color_of(&affirmed, garment, adjectives_after)).collect();
         // Of several the one that is seen best.
         let is_colorful =
             |color: &&Color| color.0[..3].iter().fold(0.0, |max: f32, part| max.max(*part)) > 0.1;
@@ -198,7 +199,7 @@ const fn default_location(subject: Subject) -> Option<Location> {
 }
 
 /// The kinds of figures, the most prominent first.
-fn figures(mentions: &[&Mention], adjectives_behind: bool) -> Vec<FigureBrief> {
+fn figures(mentions: &[&Mention], adjectives_after: bool) -> Vec<FigureBrief> {
     let mut figures: Vec<(FigureBrief, u32)> = Vec::new();
     for mention in mentions {
         for (subject, votes) in mention.figures() {
@@ -209,7 +210,7 @@ fn figures(mentions: &[&Mention], adjectives_behind: bool) -> Vec<FigureBrief> {
             let stated = near.find_map(|other| other.count());
             let count = stated.or(mention.count()).unwrap_or(if mention.is_plural { PLURAL } else { 1 });
             let color = mention.color().map(Color::surface);
-            let color = color.or_else(|| color_of(mentions, mention, adjectives_behind));
+            let color = color.or_else(|| color_of(mentions, mention, adjectives_after));
             if let Some((figure, sum)) = figures.iter_mut().find(|(figure, _)| figure.subject == subject) {
                 *sum += votes;
                 figure.count = figure.count.max(count);
@@ -235,8 +236,8 @@ fn figures(mentions: &[&Mention], adjectives_behind: bool) -> Vec<FigureBrief> {
     figures.into_iter().map(|(figure, _)| figure).collect()
 }
 
-/// The color word next to a noun: at most two words before it, or behind it where adjectives stand there.
-fn color_of(mentions: &[&Mention], noun: &Mention, adjectives_behind: bool) -> Option<Color> {
+/// The color word next to a noun: at most two words before it, or after it where adjectives stand there.
+fn color_of(mentions: &[&Mention], noun: &Mention, adjectives_after: bool) -> Option<Color> {
     let before = || {
         mentions
             .iter()
@@ -244,12 +245,12 @@ fn color_of(mentions: &[&Mention], noun: &Mention, adjectives_behind: bool) -> O
             .filter(|color| color.end() <= noun.start && noun.start - color.end() <= 1)
             .find_map(|color| color.color())
     };
-    let behind = || {
+    let after = || {
         mentions
             .iter()
             .filter(|color| color.start >= noun.end() && color.start - noun.end() <= 1)
             .find_map(|color| color.color())
     };
-    let nearest = if adjectives_behind { behind().or_else(before) } else { before() };
+    let nearest = if adjectives_after { after().or_else(before) } else { before() };
     nearest.map(Color::surface)
 }

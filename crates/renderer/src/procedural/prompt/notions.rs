@@ -43,7 +43,6 @@ named! {
     }
 }
 
-/// The place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Location {
     Land(Landscape),
@@ -73,7 +72,6 @@ named! {
 }
 
 named! {
-    /// The camera move.
     Move {
         Static = "static",
         DollyIn = "dollyin",
@@ -105,7 +103,7 @@ named! {
 }
 
 named! {
-    /// The style of the picture.
+    /// The style of the image.
     Style {
         Natural = "natural",
         Cinematic = "cinematic",
@@ -123,7 +121,6 @@ named! {
 }
 
 named! {
-    /// The cloud cover.
     Cover {
         Clear = "clear",
         Broken = "broken",

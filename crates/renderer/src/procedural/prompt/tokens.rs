@@ -39,7 +39,7 @@ impl Language {
     }
 
     /// Whether an adjective follows its noun.
-    pub(super) const fn has_adjectives_behind(self) -> bool {
+    pub(super) const fn has_adjectives_after(self) -> bool {
         matches!(self, Self::Spanish | Self::French)
     }
 }

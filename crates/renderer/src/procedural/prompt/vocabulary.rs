@@ -20,7 +20,7 @@ const TABLES: [&str; 9] = [
     include_str!("vocabulary/sounds.txt"),
     include_str!("vocabulary/attributes.txt"),
 ];
-/// A row for each language: words that carry no picture.
+/// A row for each language: words that name nothing to draw.
 const FUNCTION_WORDS: &str = include_str!("vocabulary/function_words.txt");
 
 /// Votes of a word that names something, and of one that hints at it.
@@ -56,7 +56,6 @@ pub(super) struct Phrase {
 /// The phrases of one language by their first word.
 type Phrases = HashMap<String, Vec<Phrase>>;
 
-/// All tables.
 pub(super) struct Vocabulary {
     pub(super) rows: Vec<VocabularyEntry>,
     phrases: HashMap<Language, Phrases>,
@@ -104,7 +103,7 @@ impl Vocabulary {
         }
     }
 
-    /// Whether a word carries no picture in a language.
+    /// Whether a word names nothing to draw in a language.
     pub(super) fn is_function_word(&self, language: Language, word: &str) -> bool {
         self.function_words.get(&language).is_some_and(|words| words.contains(word))
     }

@@ -47,16 +47,16 @@ struct Member {
     right: [f32; 2],
 }
 
-/// A picture in which lengths are shares of the square root of its area, seen by a camera.
-struct Picture {
+/// An image in which lengths are shares of the square root of its area, seen by a camera.
+struct ImagePlane {
     width: f32,
     height: f32,
     focal: f32,
     pose: Pose,
 }
 
-impl Picture {
-    /// The point that is seen at a place of the picture (shares of width and height) when it is `distance` metres ahead.
+impl ImagePlane {
+    /// The point that is seen at a place of the image (shares of width and height) when it is `distance` metres ahead.
     fn point(&self, x: f32, y: f32, distance: f32) -> [f32; 3] {
         let (sin, cos) = self.pose.yaw.sin_cos();
         let across = (x - 0.5) * self.width * distance / self.focal;
@@ -70,10 +70,10 @@ impl Picture {
 struct UnplacedFigure {
     subject: Subject,
     color: Option<Color>,
-    /// Its middle, and its foot, in shares of the picture.
+    /// Its middle, and its foot, in shares of the image.
     x: f32,
     foot: f32,
-    /// Its height as a share of the picture's.
+    /// Its height as a share of the image's.
     share: f32,
 }
 
@@ -82,12 +82,13 @@ impl Cast {
     pub(crate) fn stage(spec: &SceneSpec, rig: &Rig, aspect: f32, seconds: f32, seed: u64) -> Option<Self> {
         let mut rng = Rng::new(seed, "cast");
         let wide = aspect.sqrt();
-        let picture = Picture { width: wide, height: 1.0 / wide, focal: rig.focal, pose: rig.pose(0.5, 0.0) };
+        let image =
+            ImagePlane { width: wide, height: 1.0 / wide, focal: rig.focal, pose: rig.pose(0.5, 0.0) };
         let mut figures = arrange(spec, aspect, &mut rng);
         if figures.is_empty() {
             return None;
         }
-        // Those that stand higher in the picture are further away.
+        // Those that stand higher in the image are further away.
         figures.sort_by(|a, b| a.foot.total_cmp(&b.foot));
         let leftward = match spec.movement {
             Move::TrackLeft => true,
@@ -95,7 +96,7 @@ impl Cast {
             _ => spec.side > 0.0,
         };
         let main = spec.figures.first().map_or(Subject::Person, |figure| figure.subject);
-        let [right_x, right_y] = [picture.pose.yaw.cos(), -picture.pose.yaw.sin()];
+        let [right_x, right_y] = [image.pose.yaw.cos(), -image.pose.yaw.sin()];
         let is_facing =
             matches!(spec.framing, Framing::Close | Framing::Medium) || spec.set == Some(Set::Studio);
         let members: Vec<Member> = figures
@@ -103,8 +104,8 @@ impl Cast {
             .map(|figure| {
                 let body = measures(figure.subject);
                 let metres = body.height * enlarged(figure.subject);
-                let distance = metres * picture.focal / (figure.share * picture.height);
-                let travel = 0.11 * picture.width * distance / picture.focal;
+                let distance = metres * image.focal / (figure.share * image.height);
+                let travel = 0.11 * image.width * distance / image.focal;
                 let walks = is_human(figure.subject) && !is_facing
                     || matches!(figure.subject, Subject::Dog | Subject::Elephant | Subject::Bear);
                 let pace = match figure.subject {
@@ -119,7 +120,7 @@ impl Cast {
                     leftward
                 };
                 let start = pace * seconds * 0.5 * if mirrored { 1.0 } else { -1.0 };
-                let mut position = picture.point(figure.x, figure.foot, distance);
+                let mut position = image.point(figure.x, figure.foot, distance);
                 (position[0], position[1]) = (position[0] + right_x * start, position[1] + right_y * start);
                 Member {
                     subject: figure.subject,
@@ -142,22 +143,22 @@ impl Cast {
             let (far, near) = match surface {
                 StripMaterial::Road => (lowest.foot - 0.07, lowest.foot + 0.12),
                 StripMaterial::Rails => (lowest.foot - 0.05, lowest.foot + 0.10),
-                StripMaterial::Sand => ((lowest.foot - 0.20).max(picture.pose.horizon + 0.10), 1.4),
+                StripMaterial::Sand => ((lowest.foot - 0.20).max(image.pose.horizon + 0.10), 1.4),
                 StripMaterial::Wood => (lowest.foot - 0.13, 1.4),
             };
             let height = front.position[2];
-            let drop = |row: f32| (row - picture.pose.horizon).max(0.02) * picture.height / picture.focal;
-            let above = (picture.pose.eye[2] - height).max(0.01);
+            let drop = |row: f32| (row - image.pose.horizon).max(0.02) * image.height / image.focal;
+            let above = (image.pose.eye[2] - height).max(0.01);
             Some(GroundStrip {
                 surface,
                 height,
                 far: above / drop(far),
                 near: above / drop(near),
-                eye: picture.pose.eye,
+                eye: image.pose.eye,
             })
         });
         let is_track = matches!(spec.movement, Move::TrackLeft | Move::TrackRight);
-        let follows = is_track.then_some(picture.pose.eye);
+        let follows = is_track.then_some(image.pose.eye);
         Some(Self { members, strip, manner: paint::ShapeStyle::new(spec.style), follows })
     }
 
@@ -259,7 +260,7 @@ fn arrange(spec: &SceneSpec, aspect: f32, rng: &mut Rng) -> Vec<UnplacedFigure> 
             _ => 0.66,
         };
         let together = if shown.len() > 1 && !is_background { 0.86 } else { 1.0 };
-        // No wider than the picture; a train may be.
+        // No wider than the image; a train may be.
         let widest =
             if figure.subject == Subject::Train { 1.25 } else { 0.84 / (count.min(3) as f32).sqrt() };
         let limit = widest * aspect * body.height / body.length;

@@ -75,7 +75,7 @@ struct Measures {
     /// Metres.
     height: f32,
     length: f32,
-    /// The share of the picture's height that it takes without a framing.
+    /// The share of the image's height that it takes without a framing.
     share: f32,
     /// What a close-up shows, in metres from its foot.
     close_up: (f32, f32),

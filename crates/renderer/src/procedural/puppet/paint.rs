@@ -10,14 +10,14 @@ use crate::procedural::prompt::Style;
 /// Light that falls on puppets, so that they are seen at night too.
 const FILL: f32 = 0.11;
 
-/// Below this brightness a figure has a rim of light, of this share of the picture's height, or it would vanish in front of dark things.
+/// Below this brightness a figure has a rim of light, of this share of the image's height, or it would vanish in front of dark things.
 const DARK: f32 = 0.36;
 const RIM: f32 = 0.0035;
 
 /// How shapes are drawn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShapeStyle {
-    /// An outline around the whole figure: its width as a share of the picture's height, and its color.
+    /// An outline around the whole figure: its width as a share of the image's height, and its color.
     pub(super) outline: Option<(f32, Color)>,
     /// Whether surfaces are round, or flat like paper.
     pub(super) is_round: bool,
@@ -34,7 +34,7 @@ impl ShapeStyle {
     }
 }
 
-/// Where a puppet stands in the picture.
+/// Where a puppet stands in the image.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placement {
     /// Its foot, in pixels.

@@ -15,7 +15,7 @@ pub(super) enum StripMaterial {
     Wood,
 }
 
-/// A level strip across the picture.
+/// A level strip across the image.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GroundStrip {
     pub(super) surface: StripMaterial,
