@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::failpoint::{Boundary, install, limit_pages, set_picture_time};
+use engine::failpoint::{Boundary, install, limit_pages, set_frame_time};
 
 /// Names the boundary at which it dies: `before prepared`, `after film-joined`.
 const KILL_AT: &str = "RUNNER_TEST_KILL_AT";
@@ -82,7 +82,7 @@ fn main() -> ExitCode {
         limit_pages(pages);
     }
     if let Some(millis) = std::env::var(PICTURE_MILLIS).ok().and_then(|millis| millis.parse().ok()) {
-        set_picture_time(Duration::from_millis(millis));
+        set_frame_time(Duration::from_millis(millis));
     }
     if std::env::var(RENDERER).is_ok_and(|name| name == "procedural") {
         runner::main()

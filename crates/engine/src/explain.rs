@@ -32,7 +32,6 @@ pub struct Explanation {
 /// A key part that depends on another node's video.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnknownPart {
-    /// The part's name.
     pub part: String,
     /// The node on whose video it depends.
     pub shot: String,

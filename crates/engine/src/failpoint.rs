@@ -35,7 +35,6 @@ impl CommitPoint {
     /// Commit points that are not events.
     const OTHERS: [Self; 5] = [Self::Begin, Self::End, Self::Sidecar, Self::EarlierCut, Self::Cut];
 
-    /// Every commit point.
     pub fn all() -> impl Iterator<Item = Self> {
         let recorded = EventKind::ALL.iter().copied();
         recorded.map(Self::Event).chain(Self::OTHERS)
@@ -104,24 +103,23 @@ pub fn limit_pages(pages: u32) {
     let _ = MAX_PAGES.set(pages);
 }
 
-/// Measures the time of joining a film by its pictures, each of which takes this long, so that what is reported of it does not depend on the
+/// Measures the time of joining a film by its frames, each of which takes this long, so that what is reported of it does not depend on the
 /// machine. Only the first call has an effect.
 #[cfg(feature = "failpoints")]
-pub fn set_picture_time(time: std::time::Duration) {
-    let _ = PICTURE_TIME.set(time);
+pub fn set_frame_time(time: std::time::Duration) {
+    let _ = FRAME_TIME.set(time);
 }
 
 #[cfg(feature = "failpoints")]
-static PICTURE_TIME: std::sync::OnceLock<std::time::Duration> = std::sync::OnceLock::new();
+static FRAME_TIME: std::sync::OnceLock<std::time::Duration> = std::sync::OnceLock::new();
 
-/// How long the first `pictures` of a film have taken, if [`set_picture_time`] says so; otherwise it is measured.
+/// How long the first `frames` of a film have taken, if [`set_frame_time`] says so; otherwise it is measured.
 #[inline]
-pub(crate) fn join_time(pictures: u64) -> Option<std::time::Duration> {
+pub(crate) fn join_time(frames: u64) -> Option<std::time::Duration> {
     #[cfg(feature = "failpoints")]
-    let time =
-        PICTURE_TIME.get().map(|time| time.saturating_mul(u32::try_from(pictures).unwrap_or(u32::MAX)));
+    let time = FRAME_TIME.get().map(|time| time.saturating_mul(u32::try_from(frames).unwrap_or(u32::MAX)));
     #[cfg(not(feature = "failpoints"))]
-    let (time, _) = (None, pictures);
+    let (time, _) = (None, frames);
     time
 }
 

@@ -22,13 +22,13 @@ pub const MEDIA_GATE: MediaGate = MediaGate {
 };
 
 /// The largest video of the service (1080p).
-const SERVICE_PICTURE: (u32, u32) = (1920, 1080);
+const MAX_VIDEO_SIZE: (u32, u32) = (1920, 1080);
 /// The most that PNG adds to a row of pixels that it cannot compress, and to the whole.
 const PNG_BYTES: (u64, u64) = (2, 8 << 10);
 
 /// Noise does not get smaller: three bytes a pixel.
 fn max_frame_bytes(size: Option<(u32, u32)>) -> u64 {
-    let (width, height) = size.unwrap_or(SERVICE_PICTURE);
+    let (width, height) = size.unwrap_or(MAX_VIDEO_SIZE);
     (u64::from(width) * 3 + PNG_BYTES.0) * u64::from(height) + PNG_BYTES.1
 }
 
@@ -90,7 +90,7 @@ fn help(error: &MediaError) -> &'static str {
             "convert it to JPEG, PNG or WebP: `magick photo.heic photo.jpg`, or on macOS `sips -s format jpeg photo.heic --out photo.jpg`"
         }
         MediaError::NotMedia(detected) if detected.contains("AVIF") => {
-            "convert it to PNG, JPEG or WebP: `magick picture.avif picture.png`"
+            "convert it to PNG, JPEG or WebP: `magick image.avif image.png`"
         }
         MediaError::NotMedia(_) => {
             "convert it: images are sent as PNG, JPEG or WebP, video as MP4, audio as WAV, M4A, MP3, AAC, Ogg or FLAC"

@@ -17,7 +17,6 @@ pub use state::{StateBasis, states};
 /// The preview of one node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Preview {
-    /// The node's name.
     pub name: String,
     pub decision: Decision,
     /// What decides the state of its work under its present key, whichever run did it: see [`states`].
@@ -264,7 +263,7 @@ fn defer(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Option<
 }
 
 /// The same work at another service, which may be another address of this one: in flight it blocks the shot, as in a run; otherwise it is
-/// said.
+/// reported.
 fn apply_other_service(preview: &mut Preview, other_service: Option<&(String, bool)>) {
     match other_service {
         None => {}

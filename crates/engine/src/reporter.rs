@@ -9,9 +9,9 @@ use scheduler::{Event, RunState, Timestamp};
 pub struct FilmProgress {
     /// The film's index in the plan.
     pub film: usize,
-    /// Its pictures that are copied or encoded.
+    /// Its frames that are copied or encoded.
     pub done: u64,
-    /// All its pictures.
+    /// All its frames.
     pub all: u64,
     /// How long it has been joined for.
     pub elapsed: Duration,

@@ -16,7 +16,6 @@ impl Clock {
         Self { epoch: now, started: tokio::time::Instant::now() }
     }
 
-    /// The current time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.epoch.after(self.started.elapsed())

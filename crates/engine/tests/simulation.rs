@@ -122,9 +122,7 @@ fn remove_all(folder: &Path, stays: impl Fn(&std::ffi::OsStr) -> bool) {
 /// How a run is cut off.
 #[derive(Debug, Clone, Copy)]
 enum Cut {
-    /// Not at all.
     Never,
-    /// After this time.
     After(Duration),
     /// By an interrupt after this time: it ends in good order.
     Asked(Duration),

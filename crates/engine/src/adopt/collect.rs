@@ -314,7 +314,7 @@ impl Collector<'_> {
             Ok(probed) => probed,
             Err(error) => return Ok(Err(error.to_string())),
         };
-        let Some(video) = probed.video else { return Ok(Err("it has no pictures".to_owned())) };
+        let Some(video) = probed.video else { return Ok(Err("it has no frames".to_owned())) };
         Ok(Ok(Artifact {
             path: target.to_owned(),
             sha256: file_sha256(path)?,

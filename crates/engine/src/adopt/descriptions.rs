@@ -76,7 +76,6 @@ impl DescribedVideo {
         Self { source, folder: folder.to_owned(), path, description }
     }
 
-    /// The file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -20,7 +20,6 @@ use crate::sidecar::{self, Sidecar};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownVideo {
     pub node: NodeIx,
-    /// The node's name.
     pub name: String,
     /// The file, named by the node's key or with a sidecar that is.
     pub path: PathBuf,

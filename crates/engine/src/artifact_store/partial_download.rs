@@ -162,7 +162,6 @@ impl PartialDownload {
         Some(quarantined)
     }
 
-    /// Removes the file.
     pub(crate) fn discard(mut self) {
         self.remove_origin();
         if self.file.is_some() {

@@ -39,7 +39,6 @@ pub struct Bounds<'a> {
     pub clock: &'a Clock,
     /// Its minimum rate, from its first byte on.
     pub min_rate: MinRate,
-    /// Its maximum size.
     pub max_bytes: u64,
 }
 
@@ -152,7 +151,7 @@ fn store_video(
     let (duration, width, height) = match ffmpeg.verify(part.path()) {
         Ok(probed) => {
             let Some(video) = probed.video else {
-                return Err(no_video(part, "what was downloaded holds no pictures"));
+                return Err(no_video(part, "what was downloaded holds no frames"));
             };
             (probed.duration, video.width, video.height)
         }
@@ -179,7 +178,7 @@ fn store_video(
 }
 
 /// The failure of a download that is no video, for this reason. Where it does not even begin as one, it says nothing about the task: a page
-/// for signing in, a gateway's message, a picture, compressed data, nothing at all.
+/// for signing in, a gateway's message, an image, compressed data, nothing at all.
 fn no_video(part: PartialDownload, reason: &str) -> Failure {
     match media::content_in_place_of_video(part.path()) {
         Err(error) => local("the video cannot be read", &error),

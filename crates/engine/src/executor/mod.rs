@@ -44,7 +44,6 @@ pub struct RunConfig {
     /// The run's id, unique in the ledger.
     pub run: RunId,
     pub ledger: Arc<Ledger>,
-    /// The service.
     pub provider: Arc<dyn Provider>,
     /// Limits, timeouts and back-off.
     pub policy: Policy,
@@ -56,7 +55,7 @@ pub struct RunConfig {
     pub workflow_dir: PathBuf,
     /// External programs for formats that the `media` crate does not decode.
     pub ffmpeg: media::Ffmpeg,
-    /// Where the pictures of the service's videos come from, for the films that are made of them.
+    /// Where the frames of the service's videos come from, for the films that are made of them.
     pub digital_source: media::DigitalSource,
     /// Spending limits and prices.
     pub budget: Budget,

@@ -40,7 +40,6 @@ pub enum RunError {
 /// A task of a submission whose result could not be recorded. Its intent is recorded, so it is not submitted again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnrecordedTask {
-    /// The node's name.
     pub node: String,
     pub attempt: AttemptId,
     pub task: TaskId,

@@ -7,7 +7,6 @@ use tracing::{Span, debug, error, field, info, info_span, trace, warn};
 use workflow::plan::{NodeIx, Plan};
 use workflow::units::Money;
 
-/// The whole run.
 pub(super) fn run(run: &RunId, plan: &Plan, service: &str) -> Span {
     let span = info_span!("run", %run);
     info!(parent: &span, workflow = plan.name(), service, shots = plan.len(), "begun");

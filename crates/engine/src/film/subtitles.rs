@@ -1,4 +1,4 @@
-//! Subtitles of a film: the files beside it, and the overlays that draw them into its pictures.
+//! Subtitles of a film: the files beside it, and the overlays that draw them into its frames.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::FilmClip;
 use super::titles::{SIDE_MARGIN, SharedFonts};
 use crate::cuts;
 
-/// Free space below, as a share of the picture.
+/// Free space below, as a share of the frame's height.
 const LOWER_MARGIN: f32 = 0.06;
 /// A line has at most this many letters (`timeline::subtitles`), about half as wide as high.
 const LETTERS: f32 = 42.0;
@@ -51,7 +51,7 @@ pub(crate) fn write(film: &Path, cues: &[Cue], scratch: &Path) -> io::Result<()>
     Ok(())
 }
 
-/// The overlays that draw cues into the pictures of a film.
+/// The overlays that draw cues into the frames of a film.
 pub(crate) fn overlays(timeline: &Timeline, cues: Vec<Cue>, fonts: &SharedFonts) -> Overlays {
     let rate = timeline.frame_rate.as_f64();
     let frame = |time: std::time::Duration| (time.as_secs_f64() * rate).round() as u64;

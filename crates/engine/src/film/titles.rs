@@ -8,7 +8,7 @@ use text::{Align, Fonts, Mask, Style};
 use timeline::Timeline;
 use workflow::plan::{ClipSource, Film, Title, TitleStyle};
 
-/// Free space at the sides, as a share of the picture: what television calls the title-safe area.
+/// Free space at the sides, as a share of the frame's width: what television calls the title-safe area.
 pub(crate) const SIDE_MARGIN: f32 = 0.07;
 /// Where the last line of a lower third ends, from the top; and where there are subtitles below it.
 const LOWER_EDGE: f32 = 0.86;
@@ -21,7 +21,7 @@ const FADE_SECONDS: f64 = 0.3;
 const MAX_LINES: usize = 8;
 /// The letters of titles: white that does not glare.
 const INK: u8 = 240;
-/// How dark the shadow behind letters over a picture is.
+/// How dark the shadow behind letters over a clip is.
 const SHADOW: f32 = 0.65;
 
 /// The fonts of a film, shared by what draws its titles and its subtitles.
@@ -39,10 +39,10 @@ pub(crate) fn card(title: &Title, fonts: &SharedFonts) -> Still {
     let (title, fonts) = (title.clone(), Arc::clone(fonts));
     let name = title.text.lines().next().unwrap_or_default().to_owned();
     let draw = move |(width, height): (u32, u32)| {
-        let mut picture = RgbImage::new(width, height);
+        let mut image = RgbImage::new(width, height);
         let lines = Lines::draw(&title, (width, height), LOWER_EDGE, &fonts);
-        lines.paint(&mut picture);
-        picture
+        lines.paint(&mut image);
+        image
     };
     Still::Drawn { name, draw: Arc::new(draw) }
 }
@@ -78,7 +78,7 @@ fn unshared_frames(timeline: &Timeline, clip: usize, frames: Range<u64>) -> Rang
     if start < end { start..end } else { frames }
 }
 
-/// The lines of a title, drawn for pictures of a size.
+/// The lines of a title, drawn for frames of a size.
 struct Lines {
     /// Masks with the position of their upper left corners.
     masks: Vec<((u32, u32), Mask)>,
@@ -92,7 +92,7 @@ impl Lines {
         let mut fonts = fonts.lock().unwrap_or_else(PoisonError::into_inner);
         let (first, rest) = title.text.split_once('\n').unwrap_or((&title.text, ""));
         let rest = rest.trim();
-        // Of tall pictures the width decides.
+        // Of tall frames the width decides.
         let base = (width as f32 * 0.6).min(height as f32);
         let (share, align) = match title.style {
             TitleStyle::Card => (0.11, Align::Center),
@@ -129,11 +129,11 @@ impl Lines {
     }
 
     /// Onto black.
-    fn paint(&self, picture: &mut RgbImage) {
+    fn paint(&self, image: &mut RgbImage) {
         self.for_each(|x, y, covered| {
             let offset = (y as usize * self.size.0 as usize + x as usize) * 3;
             let value = (u16::from(INK) * u16::from(covered) / 255) as u8;
-            if let Some(pixel) = picture.pixels_mut().get_mut(offset..offset + 3) {
+            if let Some(pixel) = image.pixels_mut().get_mut(offset..offset + 3) {
                 for channel in pixel {
                     *channel = (*channel).max(value);
                 }
@@ -141,7 +141,7 @@ impl Lines {
         });
     }
 
-    /// White ink over a soft dark shadow, which keeps it readable on any picture.
+    /// White ink over a soft dark shadow, which keeps it readable on any frame.
     fn overlay(&self) -> Option<Overlay> {
         let (left, top, right, bottom) = self.bounds()?;
         let margin = 2 * self.shadow;
@@ -161,7 +161,7 @@ impl Lines {
         for _ in 0..2 {
             shadow = blurred(&shadow, (width as usize, height as usize), self.shadow as usize);
         }
-        let mut picture = RgbImage::new(width, height);
+        let mut image = RgbImage::new(width, height);
         let mut opacity = vec![0_u8; pixels];
         for (index, covered) in ink.iter().enumerate() {
             let letter = f32::from(*covered) / 255.0;
@@ -169,9 +169,9 @@ impl Lines {
             let all = letter + dark * (1.0 - letter);
             opacity[index] = (all * 255.0).round() as u8;
             let light = if all > 0.0 { f32::from(INK) * letter / all } else { 0.0 };
-            picture.pixels_mut()[index * 3..index * 3 + 3].fill(light.round() as u8);
+            image.pixels_mut()[index * 3..index * 3 + 3].fill(light.round() as u8);
         }
-        Overlay::new((x, y), picture, opacity)
+        Overlay::new((x, y), image, opacity)
     }
 
     /// The smallest rectangle with ink: left, top, right, bottom.
@@ -192,7 +192,7 @@ impl Lines {
         bounds
     }
 
-    /// Calls a function with the position and coverage of each pixel with ink that is inside of the picture.
+    /// Calls a function with the position and coverage of each pixel with ink that is inside of the frame.
     fn for_each(&self, mut show: impl FnMut(u32, u32, u8)) {
         for ((left, top), mask) in &self.masks {
             for row in (0..mask.height()).take_while(|row| top + row < self.size.1) {
@@ -270,9 +270,9 @@ mod tests {
         let fonts = shared_fonts(None).unwrap();
         let lines = Lines::draw(&title("I", TitleStyle::LowerThird), (640, 360), LOWER_EDGE, &fonts);
         assert!(lines.overlay().is_some());
-        let mut picture = RgbImage::new(640, 360);
-        lines.paint(&mut picture);
-        assert!(picture.pixels().contains(&INK));
+        let mut image = RgbImage::new(640, 360);
+        lines.paint(&mut image);
+        assert!(image.pixels().contains(&INK));
         let values: Vec<f32> = (0..81).map(|index| if index == 40 { 9.0 } else { 0.0 }).collect();
         let soft = blurred(&values, (9, 9), 1);
         assert!((soft[40] - 1.0).abs() < 1e-5 && (soft[30] - 1.0).abs() < 1e-5 && soft[20].abs() < 1e-5);

@@ -16,7 +16,6 @@ use crate::failpoint::{self, Boundary};
 /// Whether an event is stored, or only passed through in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Persist {
-    /// It is stored.
     Yes,
     /// A replay reaches the same state without it ([`scheduler::RunState::must_persist`]).
     No,

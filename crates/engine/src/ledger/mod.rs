@@ -78,7 +78,6 @@ pub enum LedgerError {
     /// An error of SQLite.
     #[error("the ledger {path} cannot be used: {source}")]
     Sqlite {
-        /// The ledger file.
         path: PathBuf,
         /// The error of SQLite.
         source: rusqlite::Error,
@@ -87,16 +86,12 @@ pub enum LedgerError {
     #[error(
         "{path} is not a ledger of this version of the program: move it away, and `runner ledger adopt` records the videos that are here in a new one"
     )]
-    OtherFormat {
-        /// The file.
-        path: PathBuf,
-    },
+    OtherFormat { path: PathBuf },
     /// The file is not the one that was opened any more: what is written to it is lost.
     #[error(
         "the ledger {path} {what} while it was in use: nothing more is submitted, and what was recorded since may be lost"
     )]
     Replaced {
-        /// The ledger file.
         path: PathBuf,
         /// What happened to it.
         what: &'static str,

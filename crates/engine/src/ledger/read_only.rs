@@ -26,13 +26,11 @@ pub struct LedgerReader {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunRow {
     pub run: RunId,
-    /// The workflow's name.
     pub workflow: String,
     /// The arguments that determined its plan; `None` where they were not recorded.
     pub arguments: Option<PlanArguments>,
     /// The identity of its service.
     pub service: String,
-    /// When it started.
     pub started_at: Timestamp,
     /// When it ended regularly.
     pub ended_at: Option<Timestamp>,

@@ -18,7 +18,6 @@ pub(super) enum Settlement {
     Released,
     /// The task was or may have been accepted: the whole reservation counts as spent. The contract does not say that a failed task is free.
     Full,
-    /// The actual cost.
     Actual(Money),
 }
 
@@ -131,7 +130,6 @@ pub(super) struct BudgetDelta {
 }
 
 impl BudgetDelta {
-    /// Adds a reservation.
     pub(super) fn reserve(&mut self, amount: Amount) {
         self.reserved.added += amount;
     }

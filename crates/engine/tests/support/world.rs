@@ -62,7 +62,6 @@ struct AcceptedTask {
 /// How a service may answer about a task that was finished long ago, and about its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AgedTask {
-    /// As before.
     Unchanged,
     /// As failed: "file expired".
     Failed,
@@ -105,7 +104,6 @@ struct WorldState {
     rolls: BTreeMap<(&'static str, String), u64>,
 }
 
-/// The simulated service.
 #[derive(Debug, Clone)]
 pub(crate) struct World {
     books: Arc<Mutex<WorldState>>,
@@ -344,7 +342,6 @@ impl World {
     }
 }
 
-/// Responses.
 impl World {
     async fn respond_to_post(&self, request: &PreparedRequest) -> Result<Value, CallError> {
         let shot = shot(request);

@@ -45,7 +45,6 @@ pub(super) enum Content {
     Ledger,
     /// A database without tables: a process has died while it created the ledger.
     Empty,
-    /// Something else.
     Other,
 }
 
