@@ -75,7 +75,7 @@ impl BlankService {
     }
 }
 
-/// Renders a small black clip for every job. A prompt with "fails" fails, as does one with "from a picture" without a first frame; one with
+/// Renders a small black clip for every job. A prompt with "fails" fails, as does one with "from an image" without a first frame; one with
 /// "slowly" takes half a second.
 struct BlankRenderer;
 
@@ -89,7 +89,7 @@ impl Renderer for BlankRenderer {
         if job.prompt.contains("fails") {
             return job_error("the prompt says so");
         }
-        if job.prompt.contains("from a picture") && job.first_frame.is_none() {
+        if job.prompt.contains("from an image") && job.first_frame.is_none() {
             return job_error("it has no first frame");
         }
         let frames = if job.prompt.contains("slowly") { 50 } else { 1 };

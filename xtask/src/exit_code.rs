@@ -1,6 +1,5 @@
 //! Exit codes of `runner`, as `runner --help` lists them (`runner::exit::Exit`).
 
-/// Success.
 pub(crate) const DONE: i32 = 0;
 /// A shot or a film failed.
 pub(crate) const FAILED: i32 = 1;

@@ -57,7 +57,6 @@ struct Mutation {
     file: &'static str,
     /// Text that occurs in the file exactly once.
     original: &'static str,
-    /// The replacement.
     replacement: &'static str,
     /// Parts of the oracle's messages, of which one has to appear.
     violations: &'static [&'static str],

@@ -145,7 +145,6 @@ struct Task {
     observed: Option<Duration>,
 }
 
-/// A token bucket.
 struct Bucket {
     tokens: f64,
     filled: Duration,

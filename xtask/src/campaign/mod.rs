@@ -47,7 +47,6 @@ struct Counts {
     resubmitted: usize,
 }
 
-/// Random choices.
 struct Choices(SplitMix64);
 
 impl Choices {

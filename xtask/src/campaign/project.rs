@@ -49,7 +49,6 @@ impl Shot {
     }
 }
 
-/// A project folder.
 pub(super) struct Project<'a> {
     program: &'a Path,
     service: &'a Service,

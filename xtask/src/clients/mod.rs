@@ -57,15 +57,11 @@ fn node(folder: &Path) -> Result<Client, String> {
 
 /// Runs a client's script; returns the name and version that it prints at its end.
 async fn drive(name: &str, client: &Client, folder: &Path) -> Result<String, String> {
-    let picture = folder.join("picture.png");
-    fs_err::write(&picture, encode_png(&RgbImage::new(64, 36))).map_err(|error| error.to_string())?;
+    let image = folder.join("image.png");
+    fs_err::write(&image, encode_png(&RgbImage::new(64, 36))).map_err(|error| error.to_string())?;
     let service = BlankService::start(|_| {}).await?;
     let mut command = Command::new(&client.program);
-    command
-        .arg(&client.script)
-        .env("BASE_URL", service.base_url())
-        .env("API_KEY", KEY)
-        .env("PICTURE", &picture);
+    command.arg(&client.script).env("BASE_URL", service.base_url()).env("API_KEY", KEY).env("IMAGE", &image);
     // A proxy would be asked for loopback.
     command.env("NO_PROXY", "127.0.0.1").current_dir(client.script.parent().unwrap_or(folder));
     let mut command = tokio::process::Command::from(command);

@@ -1,4 +1,4 @@
-// Drives the video service with openai-node. The environment has BASE_URL, API_KEY and PICTURE (a PNG file).
+// Drives the video service with openai-node. The environment has BASE_URL, API_KEY and IMAGE (a PNG file).
 
 import assert from "node:assert";
 import fs from "node:fs";
@@ -32,13 +32,13 @@ const done = await finish({ model: A, prompt: "text only", seconds: "4", size: "
 assert.deepEqual([done.seconds, done.size], ["4", "1280x720"]);
 await finish({ model: B, prompt: "text only", seconds: "2" });
 const metadata = { content: [
-  { type: "image_url", role: "first_frame", image_url: { url: "data:image/png;base64," + fs.readFileSync(process.env.PICTURE, "base64") } },
-  { type: "image_url", role: "reference_image", image_url: { url: "data:image/png;base64," + fs.readFileSync(process.env.PICTURE, "base64") } },
+  { type: "image_url", role: "first_frame", image_url: { url: "data:image/png;base64," + fs.readFileSync(process.env.IMAGE, "base64") } },
+  { type: "image_url", role: "reference_image", image_url: { url: "data:image/png;base64," + fs.readFileSync(process.env.IMAGE, "base64") } },
 ] };
-const extra = await finish({ model: A, prompt: "from a picture", generate_audio: true, seed: 7, ratio: "1:1", metadata });
+const extra = await finish({ model: A, prompt: "from an image", generate_audio: true, seed: 7, ratio: "1:1", metadata });
 assert.equal(extra.size, "960x960");
 for (const model of [A, B]) {
-  await finish({ model, prompt: "from a picture", seconds: "4", input_reference: fs.createReadStream(process.env.PICTURE) });
+  await finish({ model, prompt: "from an image", seconds: "4", input_reference: fs.createReadStream(process.env.IMAGE) });
 }
 
 const ids = [];

@@ -1,4 +1,4 @@
-"""Drives the video service with openai-python. The environment has BASE_URL, API_KEY and PICTURE (a PNG file)."""
+"""Drives the video service with openai-python. The environment has BASE_URL, API_KEY and IMAGE (a PNG file)."""
 
 import os
 import warnings
@@ -39,10 +39,10 @@ extra = {"generate_audio": True, "seed": 7, "ratio": "1:1", "return_last_frame":
 done = finish(client.videos.create(model=A, prompt="text and extra fields", extra_body=extra))
 assert done.size == "960x960" and done.metadata["last_frame_url"], done
 for model in (A, B):
-    with open(os.environ["PICTURE"], "rb") as picture:
-        finish(client.videos.create(model=model, prompt="from a picture", input_reference=picture, seconds="4"))
-    with open(os.environ["PICTURE"], "rb") as picture:
-        client.videos.create_and_poll(model=model, prompt="from a picture", input_reference=("a.png", picture, "image/png"))
+    with open(os.environ["IMAGE"], "rb") as image:
+        finish(client.videos.create(model=model, prompt="from an image", input_reference=image, seconds="4"))
+    with open(os.environ["IMAGE"], "rb") as image:
+        client.videos.create_and_poll(model=model, prompt="from an image", input_reference=("a.png", image, "image/png"))
 
 ids = [model.id for model in client.models.list()]
 assert A in ids and B in ids and client.models.retrieve(A).object == "model", ids

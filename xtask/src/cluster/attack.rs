@@ -161,7 +161,6 @@ fn at_moment(
     Ok(true)
 }
 
-/// Kills any node.
 pub(super) fn kill_node(cluster: &mut Cluster, rng: &mut SplitMix64) -> usize {
     let node = usize::try_from(rng.next_u64() % 64).unwrap_or_default() % cluster.server.len();
     cluster.server.kill(node);

@@ -69,7 +69,7 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
 /// Starts a worker of another build at the address of the others. Returns why it did not start.
 fn other_version(cluster: &Cluster, program: &Path, worker: u32, base_url: &str) -> Result<String, String> {
     let other_program = cluster.folder().join("other-version");
-    // A byte behind the end of a program changes nothing but its digest.
+    // A byte after the end of a program changes nothing but its digest.
     let mut content = fs_err::read(program).map_err(|error| error.to_string())?;
     content.push(0);
     fs_err::write(&other_program, content).map_err(|error| error.to_string())?;

@@ -1,7 +1,7 @@
 //! Restate, workers and clients on loopback: by hand (`up`) and attacked (`test`).
 //!
 //! Everything goes through the built program, as users have it. Restate's server comes from its npm package; where it cannot be had, nothing
-//! is tested, and that is said.
+//! is tested, and that is reported.
 
 mod admin;
 mod attack;

@@ -1,6 +1,6 @@
-//! Where secrets are, and where they are not: the API key of the service is in workers only, prompts and pictures are in the shared store only.
+//! Where secrets are, and where they are not: the API key of the service is in workers only, prompts and images are in the shared store only.
 //!
-//! A run with canaries as its key, prompt and picture; afterwards every file of the cluster is searched: Restate's data, the shared store, the
+//! A run with canaries as its key, prompt and image; afterwards every file of the cluster is searched: Restate's data, the shared store, the
 //! logs of workers at their most talkative, what clients print and write. A canary that has to be in Restate's data shows that the search would
 //! find one there.
 //!
@@ -21,8 +21,8 @@ use crate::exit_code::{ACTION_NEEDED, DONE};
 
 const KEY: &str = "sk-canary-key-2f6b1c9e8d7a";
 const PROMPT: &str = "canary prompt 7c1e5a90";
-/// Ends the first line of the picture's text, which nobody draws.
-const PICTURE: &str = "canary picture 41d8b3f2";
+/// Ends the first line of the image's text, which nobody draws.
+const IMAGE: &str = "canary image 41d8b3f2";
 /// The name of a shot: it is in Restate's data.
 const SHOT: &str = "canary-shot-93ab";
 const CELLS: usize = 12;
@@ -47,7 +47,7 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
     // Submissions whose outcome is unknown make room again once their tasks have certainly ended.
     let args = [&["-vvv", "--hold-indeterminate", "2"], key_args.as_slice()].concat();
     let cluster = Cluster::start(&server, program, 2, (service.base_url(), ""), &args)?;
-    // Not in the cluster's folder: the workflow and its picture are the user's own.
+    // Not in the cluster's folder: the workflow and its image are the user's own.
     let project = tempfile::tempdir().map_err(|error| error.to_string())?;
     let file = write_project(project.path())?;
     let mut outputs = Vec::new();
@@ -75,7 +75,7 @@ pub(super) fn run(server: &ServerProgram, program: &Path) -> Result<String, Stri
     }
     let searched = search(cluster.folder())?;
     Ok(format!(
-        "the API key is in none of {searched} files of Restate, the store, logs and outputs; the prompt and the picture are in the store only"
+        "the API key is in none of {searched} files of Restate, the store, logs and outputs; the prompt and the image are in the store only"
     ))
 }
 
@@ -112,15 +112,15 @@ fn make_executable(_script: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A sweep whose shots begin with a picture.
+/// A sweep whose shots begin with an image.
 fn write_project(folder: &Path) -> Result<String, String> {
-    let mut picture = media::RgbImage::new(640, 360);
-    picture.pixels_mut().fill(90);
-    let png = with_text(&media::encode_png(&picture), PICTURE);
-    fs_err::write(folder.join("picture.png"), png).map_err(|error| error.to_string())?;
+    let mut image = media::RgbImage::new(640, 360);
+    image.pixels_mut().fill(90);
+    let png = with_text(&media::encode_png(&image), IMAGE);
+    fs_err::write(folder.join("image.png"), png).map_err(|error| error.to_string())?;
     let file = folder.join("secrets.yaml");
     let text = format!(
-        "version: 1\nname: secrets\ndefaults: {{model: modelb-video-480p, seconds: 4}}\nshots:\n  - id: {SHOT}\n    prompt: \"{PROMPT} {{{{ x }}}}\"\n    first_frame: picture.png\n    matrix:\n      x: {{from: 1, to: {CELLS}}}\n"
+        "version: 1\nname: secrets\ndefaults: {{model: modelb-video-480p, seconds: 4}}\nshots:\n  - id: {SHOT}\n    prompt: \"{PROMPT} {{{{ x }}}}\"\n    first_frame: image.png\n    matrix:\n      x: {{from: 1, to: {CELLS}}}\n"
     );
     fs_err::write(&file, text).map_err(|error| error.to_string())?;
     Ok(file.display().to_string())
@@ -143,7 +143,7 @@ fn forms(text: &str) -> Vec<Vec<u8>> {
     let shifted = (0..3).map(|shift| {
         let padded = [vec![b' '; shift], text.as_bytes().to_vec()].concat();
         let encoded = STANDARD.encode(&padded);
-        // Without the letters that depend on what is before and behind it.
+        // Without the letters that depend on what is before and after it.
         let (begin, end) = (shift.div_ceil(3) * 4, padded.len() / 3 * 4);
         encoded.as_bytes()[begin..end].to_vec()
     });
@@ -156,7 +156,7 @@ fn contains(content: &[u8], forms: &[Vec<u8>]) -> bool {
 
 /// Searches all files of a cluster; returns how many there are.
 fn search(folder: &Path) -> Result<usize, String> {
-    let (key, private, shot) = (forms(KEY), [forms(PROMPT), forms(PICTURE)].concat(), forms(SHOT));
+    let (key, private, shot) = (forms(KEY), [forms(PROMPT), forms(IMAGE)].concat(), forms(SHOT));
     let mut files = Vec::new();
     list(folder, &mut files)?;
     let (mut shot_in_restate, mut stored) = (false, [false, false]);
@@ -169,16 +169,16 @@ fn search(folder: &Path) -> Result<usize, String> {
         }
         let is_store = file.starts_with(folder.join("store"));
         if !is_store && contains(&content, &private) {
-            return Err(format!("the prompt or the picture is in {name}"));
+            return Err(format!("the prompt or the image is in {name}"));
         }
         if is_store {
             stored[0] |= contains(&content, &forms(PROMPT));
-            stored[1] |= contains(&content, &forms(PICTURE));
+            stored[1] |= contains(&content, &forms(IMAGE));
         }
         shot_in_restate |= file.starts_with(folder.join("restate")) && contains(&content, &shot);
     }
     if stored != [true, true] {
-        return Err(format!("the store has not what it should have: prompt, picture: {stored:?}"));
+        return Err(format!("the store has not what it should have: prompt, image: {stored:?}"));
     }
     if !shot_in_restate {
         return Err("the search does not find in Restate's data what is there".to_owned());
@@ -215,9 +215,9 @@ mod tests {
     }
 
     #[test]
-    fn picture_with_text_is_a_picture() {
-        let png = with_text(&media::encode_png(&media::RgbImage::new(8, 8)), PICTURE);
-        assert!(contains(&png, &forms(PICTURE)));
+    fn image_with_text_is_an_image() {
+        let png = with_text(&media::encode_png(&media::RgbImage::new(8, 8)), IMAGE);
+        assert!(contains(&png, &forms(IMAGE)));
         assert!(media::inspect(&png).is_ok());
     }
 }

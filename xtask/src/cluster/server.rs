@@ -100,7 +100,6 @@ impl Server {
         Ok(server)
     }
 
-    /// Number of nodes.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }

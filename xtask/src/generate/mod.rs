@@ -20,10 +20,8 @@ struct GeneratedFile {
     source: &'static str,
 }
 
-/// The expected content.
 #[derive(Debug)]
 enum Content {
-    /// The whole file.
     Whole(String),
     /// Sections by name, between `<!-- generated: NAME -->` and `<!-- /generated -->`, of a page that is otherwise
     /// written by hand.

@@ -33,7 +33,6 @@ pub(crate) struct Web {
 enum Failure {
     /// The machine lacks a tool or the network: nothing was checked.
     Skipped(String),
-    /// The step failed.
     Failed(String),
 }
 

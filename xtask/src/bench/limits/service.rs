@@ -21,15 +21,21 @@ const PREPARATION: i64 = 3;
 /// What the service accepts.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Limit {
-    /// A token bucket.
-    Bucket { per_second: u32, burst: u32 },
+    Bucket {
+        per_second: u32,
+        burst: u32,
+    },
     /// So many in each window, counted from zero.
-    Window { count: usize, milliseconds: i64 },
+    Window {
+        count: usize,
+        milliseconds: i64,
+    },
     /// So many unfinished tasks.
-    InFlight { tasks: usize },
+    InFlight {
+        tasks: usize,
+    },
 }
 
-/// The limit's state.
 #[derive(Debug)]
 struct Meter {
     limit: Limit,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::client::{Answer, Client, PROMPT, Walker};
-use super::media_host::{picture, sound};
+use super::media_host::{image, sound};
 use super::report::Report;
 
 const TEXT: &str = include_str!("cases.yaml");
@@ -69,7 +69,7 @@ impl Cases {
     fn read(text: &str, host: &str) -> Result<Self, String> {
         let text = text
             .replace("$host", host)
-            .replace("$picture", &STANDARD.encode(picture()))
+            .replace("$image", &STANDARD.encode(image()))
             .replace("$sound", &STANDARD.encode(sound()));
         // `serde_yaml::Value` rejects duplicate keys.
         let tree: serde_yaml::Value = serde_yaml::from_str(&text).map_err(|error| error.to_string())?;

@@ -48,7 +48,6 @@ pub(super) struct Walker {
     pub(super) host: String,
 }
 
-/// A response.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
     pub(super) status: u16,

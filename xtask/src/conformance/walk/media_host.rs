@@ -9,8 +9,8 @@ use media::{RgbImage, encode_png};
 use crate::http::{listen, serve};
 use crate::stub_video;
 
-/// A picture of 4:3.
-pub(super) fn picture() -> Vec<u8> {
+/// An image of 4:3.
+pub(super) fn image() -> Vec<u8> {
     encode_png(&RgbImage::new(64, 48))
 }
 
@@ -25,10 +25,10 @@ pub(super) fn sound() -> Vec<u8> {
 
 /// Starts the host; it ends with the runtime. Returns its URL, without a slash at its end.
 pub(super) async fn start() -> Result<String, String> {
-    let (picture, clip, sound) = (picture(), stub_video::clip()?, sound());
+    let (image, clip, sound) = (image(), stub_video::clip()?, sound());
     let file = |bytes: Vec<u8>| get(move || async move { bytes });
     let app = Router::new()
-        .route("/a.png", file(picture))
+        .route("/a.png", file(image))
         .route("/a.mp4", file(clip))
         .route("/a.wav", file(sound))
         .route("/login", get(|| async { StatusCode::UNAUTHORIZED }))

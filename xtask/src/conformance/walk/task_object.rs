@@ -63,7 +63,7 @@ pub(super) async fn walk(walker: &Walker, report: &mut Report) -> Result<(), Str
         (B, json!({"prompt": "it fails"})),
         (
             "modelb-video-1.5-preview-480p",
-            json!({"prompt": "slowly from a picture", "image": format!("{}/a.png", walker.host)}),
+            json!({"prompt": "slowly from an image", "image": format!("{}/a.png", walker.host)}),
         ),
     ] {
         let mut body = request(model, &fields);
