@@ -154,8 +154,8 @@ const CLUSTER_MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "a worker sends a POST whoever issued its token, and whether it was used or not",
         file: "crates/cluster/src/post_gate.rs",
-        original: "token.boot == self.boot && matches!(self.lock().issued.get(&token.number), Some(None))\n    }\n\n    /// Uses a token.\n    pub fn redeem(&self, token: &PostToken) -> TokenUse {\n        if token.boot != self.boot {\n            return TokenUse::Unknown;\n        }\n",
-        replacement: "!matches!(self.lock().issued.get(&token.number), Some(Some(_)))\n    }\n\n    /// Uses a token.\n    pub fn redeem(&self, token: &PostToken) -> TokenUse {\n        self.lock().issued.insert(token.number, None);\n",
+        original: "token.boot == self.boot && matches!(self.lock().issued.get(&token.number), Some(None))\n    }\n\n    pub fn redeem(&self, token: &PostToken) -> TokenUse {\n        if token.boot != self.boot {\n            return TokenUse::Unknown;\n        }\n",
+        replacement: "!matches!(self.lock().issued.get(&token.number), Some(Some(_)))\n    }\n\n    pub fn redeem(&self, token: &PostToken) -> TokenUse {\n        self.lock().issued.insert(token.number, None);\n",
         violations: &["was paid for", "tasks under a cap of"],
     },
     Mutation {
