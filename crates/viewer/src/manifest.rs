@@ -91,7 +91,7 @@ pub struct Clip {
     pub is_picked: bool,
     /// The video, relative to the manifest, with `/` between folders.
     pub file: Option<String>,
-    /// A picture of it, likewise.
+    /// A frame of it, likewise.
     pub poster: Option<String>,
     /// A small version for grids of many clips, likewise.
     pub proxy: Option<String>,
@@ -207,7 +207,7 @@ pub struct Film {
     pub name: String,
     /// The file, relative to the manifest.
     pub file: Option<String>,
-    /// A picture of it.
+    /// A frame of it.
     pub poster: Option<String>,
     /// Its length in seconds.
     #[schemars(with = "Option<f64>")]
@@ -216,7 +216,7 @@ pub struct Film {
     pub state: FilmState,
     /// What it shows, in order.
     pub cuts: Vec<Cut>,
-    /// What is said in it, at its times; none where it is drawn into the pictures.
+    /// What is said in it, at its times; none where it is drawn into the frames.
     pub captions: Vec<Caption>,
 }
 
@@ -299,10 +299,7 @@ pub enum ManifestError {
     #[error(
         "it has version {version}, and this program reads version {MANIFEST_VERSION}: where its workflow is, `runner view` writes it again"
     )]
-    Version {
-        /// Its version.
-        version: u32,
-    },
+    Version { version: u32 },
 }
 
 impl Manifest {

@@ -1,4 +1,4 @@
-/** The picture of a clip: its poster, loaded when it comes into view, or a tile that says why there is none. */
+/** The frame of a clip: its poster, loaded when it comes into view, or a tile that says why there is none. */
 import { useState } from "preact/hooks";
 import type { Clip } from "../data/types";
 import { mediaUrl } from "../logic/media-url";

@@ -1,4 +1,4 @@
-/** States of clips: words, sign and color. Never color alone. */
+/** States of clips: words, icon and color. Never color alone. */
 import type { StatusKind, FilmState } from "../data/types";
 
 export const STATE_TEXT: Record<StatusKind, { label: string; tile: string }> = {
@@ -36,7 +36,7 @@ const CLOCK = "M8 2.5a5.5 5.5 0 1 1-5.5 5.5M8 5v3l2 1.5";
 const DOTS = "M4 8h.1M8 8h.1M12 8h.1";
 const CIRCLE = "M3.5 8a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0";
 
-const SIGNS: Record<StatusKind, string> = {
+const ICONS: Record<StatusKind, string> = {
   done: CHECK,
   reused: CHECK,
   "in-flight": CLOCK,
@@ -60,8 +60,8 @@ const SIGNS: Record<StatusKind, string> = {
 
 export function StateIcon({ state }: { state: StatusKind }) {
   return (
-    <svg class={`icon sign state-${state}`} viewBox="0 0 16 16" aria-hidden="true">
-      <path d={SIGNS[state]} />
+    <svg class={`icon state-icon state-${state}`} viewBox="0 0 16 16" aria-hidden="true">
+      <path d={ICONS[state]} />
     </svg>
   );
 }

@@ -1,4 +1,4 @@
-/** What stands where a clip has no picture: its state, in words. */
+/** What stands where a clip has no frame: its state, in words. */
 import type { Clip } from "../data/types";
 import { STATE_TEXT, StateIcon } from "./State";
 

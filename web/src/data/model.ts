@@ -146,7 +146,7 @@ export function cellKey(clip: Clip): string {
   return `${clip.shot}@${cell.sort().join(",")}`;
 }
 
-/** The shape that most clips have, so that pictures are shown whole without bars. */
+/** The shape that most clips have, so that frames are shown whole without bars. */
 function commonRatio(data: ViewerData): string {
   const counts = new Map<string, { text: string; count: number }>();
   for (const { width, height } of data.clips) {

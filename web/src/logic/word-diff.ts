@@ -5,7 +5,7 @@ export type Part = { kind: "same" | "removed" | "added"; text: string };
 /** Above this many comparisons the differing middle is shown as one replacement. */
 const MAX_COMPARISONS = 4_000_000;
 
-/** Words, runs of blanks and signs. Emoji sequences stay whole. */
+/** Words, runs of spaces and of other characters. Emoji sequences stay whole. */
 export function splitWords(text: string): string[] {
   if (typeof Intl !== "undefined" && "Segmenter" in Intl) {
     const segments = new Intl.Segmenter("en", { granularity: "word" }).segment(text);

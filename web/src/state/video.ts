@@ -53,7 +53,7 @@ async function load(url: string, signal: AbortSignal): Promise<Blob> {
   }
 }
 
-/** Ends the player behind the element; browsers allow a limited number of them. */
+/** Ends the player of the element; browsers allow a limited number of them. */
 export function freeVideo(video: HTMLVideoElement): void {
   video.pause();
   video.removeAttribute("src");

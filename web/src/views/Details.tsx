@@ -57,7 +57,7 @@ function Body({ clip }: { clip: Clip }) {
     ["Model", clip.model],
     ["Seed", clip.seed === null ? null : String(clip.seed)],
     ["Length", clip.seconds === null ? null : formatSeconds(clip.seconds)],
-    ["Picture", clip.width === null ? null : `${clip.width}×${clip.height ?? "–"}${clip.frame_rate === null ? "" : `, ${Number(clip.frame_rate.toFixed(3))} fps`}${clip.has_audio === null ? "" : clip.has_audio ? ", sound" : ", silent"}`],
+    ["Frames", clip.width === null ? null : `${clip.width}×${clip.height ?? "–"}${clip.frame_rate === null ? "" : `, ${Number(clip.frame_rate.toFixed(3))} fps`}${clip.has_audio === null ? "" : clip.has_audio ? ", sound" : ", silent"}`],
     ["Cost", cost === null || data.currency === null ? null : formatCost(cost, data.currency)],
     ["Took", clip.elapsed_ms === null ? null : formatDuration(clip.elapsed_ms)],
     ["File", clip.file === null ? null : `${clip.file}${clip.bytes === null ? "" : ` (${formatBytes(clip.bytes)})`}`],

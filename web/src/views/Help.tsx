@@ -46,7 +46,7 @@ export function Help() {
         ))}
         <label class="check-row">
           <input type="checkbox" checked={singleKeys.value} onChange={(event) => setSingleKeys(event.currentTarget.checked)} />
-          Keys that are a single letter, digit or sign
+          Keys that are a single character
         </label>
       </div>
     </dialog>

@@ -26,7 +26,7 @@ export function SelectionBar() {
         {clips.map((clip) => (
           <li key={clip.id}>
             <button type="button" class="chip" onClick={() => toggleSelected(clip.id)} aria-label={`Remove ${clip.id} from the selection`}>
-              <span class="chip-picture"><Poster clip={clip} eager /></span>
+              <span class="chip-frame"><Poster clip={clip} eager /></span>
               <span class="chip-text" dir="auto">{clip.id}</span>
               <Icon name="close" />
             </button>

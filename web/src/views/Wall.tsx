@@ -14,7 +14,7 @@ import { WallPosters } from "./wall-posters";
 import { cardOf, focusCard, moveFocus, useRovingFocus } from "./wall-focus";
 import { ROWS_PER_BLOCK, useColumns } from "./wall-layout";
 
-/** Cards of the first picture; the rest follow when the page is idle. */
+/** Cards of the first paint; the rest follow when the page is idle. */
 const FIRST_CARDS = 96;
 const MORE_CARDS = 304;
 /** Above this, more cards are built on demand only. */

@@ -1,5 +1,5 @@
 /**
- * The wall is built of blocks of rows. The browser skips blocks that are out of view when it lays out, paints and looks for pictures to load; their
+ * The wall is built of blocks of rows. The browser skips blocks that are out of view when it lays out, paints and looks for images to load; their
  * cards stay in the document, so that searching in the page, the order of focus and printing are those of a plain list.
  */
 import type { RefObject } from "preact";

@@ -104,8 +104,8 @@ export class WallPlayer {
 
   #start(id: string): void {
     const source = this.#source(id);
-    const picture = this.root.querySelector(`[data-clip="${CSS.escape(id)}"] .thumb`);
-    if (source === null || picture === null) return;
+    const thumb = this.root.querySelector(`[data-clip="${CSS.escape(id)}"] .thumb`);
+    if (source === null || thumb === null) return;
     const video = document.createElement("video");
     video.className = "fill overlay";
     video.muted = true;
@@ -116,7 +116,7 @@ export class WallPlayer {
     video.addEventListener("playing", () => video.classList.add("ready"));
     video.addEventListener("error", () => this.#stop(id));
     video.autoplay = true;
-    picture.append(video);
+    thumb.append(video);
     const free = playFile(video, source, this.clipOf(id)?.bytes ?? null);
     this.#players.set(id, { video, free });
   }

@@ -1,7 +1,7 @@
 /**
  * Shows the posters of the wall as they come near, as fast as the page stays smooth. Loading and decoding one costs several milliseconds of
  * processor time, and a fast scroll passes a hundred of them per second: while frames are late, few are begun, and those that have been passed
- * by are left out. Until then a picture is `hidden`, so that the browser does not load it either, except for print.
+ * by are left out. Until then an image is `hidden`, so that the browser does not load it either, except for print.
  */
 
 /** The part of the window's height by which posters are loaded ahead. */
