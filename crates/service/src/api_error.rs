@@ -7,7 +7,6 @@ use crate::store::StoreError;
 /// When a client may try again while the disk is full.
 const STORAGE_RETRY: Duration = Duration::from_secs(5);
 
-/// A rejected request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ApiError {
     pub(crate) kind: ApiErrorKind,

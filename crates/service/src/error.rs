@@ -7,27 +7,17 @@ use std::{io, net::SocketAddr, path::PathBuf};
 pub enum ServiceError {
     /// The data directory cannot be created or used.
     #[error("cannot use the data directory {path}: {source}", path = path.display())]
-    DataDirectory {
-        /// The directory.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    DataDirectory { path: PathBuf, source: io::Error },
     /// Another process holds the lock of the data directory.
     #[error(
         "the data directory {path} is in use by a running service: stop it or choose another directory",
         path = path.display()
     )]
-    InUse {
-        /// The directory.
-        path: PathBuf,
-    },
+    InUse { path: PathBuf },
     /// The database was written by another version of this program.
     #[error("the database in {path} has format {format}, and this program uses format {supported}: move it away", path = path.display())]
     OtherFormat {
-        /// The directory.
         path: PathBuf,
-        /// The database's format.
         format: i64,
         /// The format of this version.
         supported: i64,
@@ -37,11 +27,7 @@ pub enum ServiceError {
     Store(String),
     /// Binding the listening address failed.
     #[error("cannot listen on {address}: {source}")]
-    Listen {
-        address: SocketAddr,
-        /// The cause.
-        source: io::Error,
-    },
+    Listen { address: SocketAddr, source: io::Error },
     /// Spawning a thread or building the HTTP client failed.
     #[error("cannot start: {0}")]
     Start(String),

@@ -80,7 +80,7 @@ impl Default for Limits {
 /// Limits of request bodies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BodyLimits {
-    /// Bytes of one body; beyond them 413. Pictures may come inline as data URIs.
+    /// Bytes of one body; beyond them 413. Images may come inline as data URIs.
     pub bytes: usize,
     /// Bytes of bodies in memory at once; further bodies wait.
     pub total_bytes: usize,
@@ -119,11 +119,11 @@ impl Default for KeyLimits {
 pub struct MediaLimits {
     /// Media inputs of one request, of all kinds.
     pub assets: usize,
-    /// Bytes of one encoded picture (PNG, JPEG or WebP).
+    /// Bytes of one encoded image (PNG, JPEG or WebP).
     pub image_bytes: usize,
-    /// The smallest side of a picture, in pixels.
+    /// The smallest side of an image, in pixels.
     pub min_side: u32,
-    /// The largest side of a picture, in pixels.
+    /// The largest side of an image, in pixels.
     pub max_side: u32,
     /// Bytes of one reference video or audio file.
     pub clip_bytes: usize,

@@ -34,9 +34,9 @@ pub(crate) struct RenderSpec {
 pub(crate) struct MediaInput {
     pub(crate) role: MediaRole,
     pub(crate) digest: Digest,
-    /// The size of the picture, or of the frames of a video.
+    /// The size of the image, or of the frames of a video.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) picture: Option<Size>,
+    pub(crate) size: Option<Size>,
 }
 
 /// The role of a media input (spec 2.3 `role`).
@@ -55,7 +55,7 @@ impl RenderSpec {
     pub(crate) fn resolve(request: &VideoRequest, inputs: Vec<MediaInput>, default_seed: i64) -> Self {
         let ratio = match request.aspect_ratio {
             AspectRatio::Fixed(ratio) => ratio,
-            AspectRatio::FollowInput => leading_picture(&inputs).map_or(Ratio::WIDE, Ratio::from_picture),
+            AspectRatio::FollowInput => leading_size(&inputs).map_or(Ratio::WIDE, Ratio::from_input),
         };
         Self {
             model: request.model.clone(),
@@ -84,12 +84,12 @@ impl RenderSpec {
 }
 
 /// The size that an adaptive video takes its ratio from: first frame, else last frame, else the first reference.
-fn leading_picture(inputs: &[MediaInput]) -> Option<Size> {
+fn leading_size(inputs: &[MediaInput]) -> Option<Size> {
     let spec =
         [MediaRole::FirstFrame, MediaRole::LastFrame, MediaRole::ReferenceImage, MediaRole::ReferenceVideo];
     spec.into_iter()
-        .find_map(|role| inputs.iter().find(|input| input.role == role && input.picture.is_some()))?
-        .picture
+        .find_map(|role| inputs.iter().find(|input| input.role == role && input.size.is_some()))?
+        .size
 }
 
 #[cfg(test)]
@@ -115,14 +115,13 @@ mod tests {
         }
     }
 
-    fn picture(role: MediaRole, width: u32, height: u32) -> MediaInput {
-        MediaInput { role, digest: Digest::sha256(b""), picture: Some(Size { width, height }) }
+    fn input(role: MediaRole, width: u32, height: u32) -> MediaInput {
+        MediaInput { role, digest: Digest::sha256(b""), size: Some(Size { width, height }) }
     }
 
     #[test]
     fn adaptive_ratio_follows_first_frame() {
-        let inputs =
-            vec![picture(MediaRole::ReferenceImage, 100, 100), picture(MediaRole::FirstFrame, 90, 160)];
+        let inputs = vec![input(MediaRole::ReferenceImage, 100, 100), input(MediaRole::FirstFrame, 90, 160)];
         let spec = RenderSpec::resolve(&request(AspectRatio::FollowInput), inputs, 7);
         assert_eq!(spec.size.to_string(), "480x854");
         assert_eq!(spec.seed, 7);
@@ -131,7 +130,7 @@ mod tests {
             "854x480"
         );
         let square = AspectRatio::Fixed(Ratio::parse("1:1").unwrap());
-        let spec = RenderSpec::resolve(&request(square), vec![picture(MediaRole::FirstFrame, 90, 160)], 7);
+        let spec = RenderSpec::resolve(&request(square), vec![input(MediaRole::FirstFrame, 90, 160)], 7);
         assert_eq!(spec.size.to_string(), "640x640");
     }
 
@@ -147,7 +146,7 @@ mod tests {
     fn serialized_spec_round_trips() {
         let spec = RenderSpec::resolve(
             &request(AspectRatio::FollowInput),
-            vec![picture(MediaRole::LastFrame, 3, 2)],
+            vec![input(MediaRole::LastFrame, 3, 2)],
             i64::MIN,
         );
         let text = serde_json::to_string(&spec).unwrap();

@@ -199,8 +199,8 @@ fn seed(fields: &Fields<'_>) -> Result<Option<i64>, ApiError> {
 
 /// The media items of a request with their roles.
 ///
-/// Explicit roles hold. `image` is the first frame unless an item has that role; then it is a reference. An item without a role: a picture
-/// is the first frame if it is the only picture of the request besides a last frame, and a reference otherwise; video and audio are
+/// Explicit roles hold. `image` is the first frame unless an item has that role; then it is a reference. An item without a role: an image
+/// is the first frame if it is the only image of the request besides a last frame, and a reference otherwise; video and audio are
 /// references. Frames and references may come together.
 fn media(fields: &Fields<'_>) -> Result<Vec<MediaRef>, ApiError> {
     let mut media = Vec::new();
@@ -229,8 +229,8 @@ fn media(fields: &Fields<'_>) -> Result<Vec<MediaRef>, ApiError> {
     Ok(media)
 }
 
-/// The items of `metadata.content`; `pictures` are those of the other fields.
-fn content(fields: &Fields<'_>, pictures: usize) -> Result<Vec<MediaRef>, ApiError> {
+/// The items of `metadata.content`; `images` are those of the other fields.
+fn content(fields: &Fields<'_>, images: usize) -> Result<Vec<MediaRef>, ApiError> {
     let items = fields.metadata.and_then(|metadata| metadata.get("content")).and_then(Value::as_array);
     let items = items.map_or(&[][..], Vec::as_slice);
     let text = |item: &Value, name: &str| item.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -238,7 +238,7 @@ fn content(fields: &Fields<'_>, pictures: usize) -> Result<Vec<MediaRef>, ApiErr
         text(item, "type").as_deref() == Some("image_url")
             && text(item, "role").as_deref() != Some("last_frame")
     };
-    let one_picture = pictures + items.iter().filter(may_lead).count() == 1;
+    let one_image = images + items.iter().filter(may_lead).count() == 1;
     let mut media: Vec<MediaRef> = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let kind = item.get("type").and_then(Value::as_str).unwrap_or_default();
@@ -251,7 +251,7 @@ fn content(fields: &Fields<'_>, pictures: usize) -> Result<Vec<MediaRef>, ApiErr
         let role = match (kind, item.get("role").and_then(Value::as_str)) {
             ("image_url", Some("first_frame")) => MediaRole::FirstFrame,
             ("image_url", Some("last_frame")) => MediaRole::LastFrame,
-            ("image_url", None) if one_picture => MediaRole::FirstFrame,
+            ("image_url", None) if one_image => MediaRole::FirstFrame,
             ("image_url", Some("reference_image") | None) => MediaRole::ReferenceImage,
             ("video_url", Some("reference_video") | None) => MediaRole::ReferenceVideo,
             ("audio_url", Some("reference_audio") | None) => MediaRole::ReferenceAudio,

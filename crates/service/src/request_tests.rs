@@ -87,7 +87,7 @@ fn media_items_get_roles() {
         only(vec![item(None, "video_url"), item(None, "audio_url")]),
         [MediaRole::ReferenceVideo, MediaRole::ReferenceAudio]
     );
-    // A lone picture without a role is the first frame, whatever else comes with it.
+    // A lone image without a role is the first frame, whatever else comes with it.
     assert_eq!(
         only(vec![item(None, "image_url"), item(Some("last_frame"), "image_url"), item(None, "audio_url")]),
         [MediaRole::FirstFrame, MediaRole::LastFrame, MediaRole::ReferenceAudio]

@@ -1,14 +1,14 @@
-//! Picture sizes in pixels from resolution and aspect ratio.
+//! Frame sizes in pixels from resolution and aspect ratio.
 //!
 //! The spec names resolutions and ratios but no sizes (spec 2.2, 2.4). Here a resolution stands for an *area*, that of
-//! its 16:9 picture (480p: 854x480), and every ratio gets about as many pixels: a tier costs the same to render at any
+//! its 16:9 frame (480p: 854x480), and every ratio gets about as many pixels: a tier costs the same to render at any
 //! aspect ratio, and a square 720p is 960x960, not 720x720. Sides are even, as 4:2:0 subsampling requires.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A picture's size in pixels.
+/// The size of a frame or an image in pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Size {
     pub(crate) width: u32,
@@ -35,7 +35,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// An output resolution: the number of lines of its 16:9 picture (`720p` is 720).
+/// An output resolution: the number of lines of its 16:9 frame (`720p` is 720).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Resolution(u32);
 
@@ -67,7 +67,7 @@ impl Resolution {
         f64::from(even(lines * 16.0 / 9.0)) * lines
     }
 
-    /// The size of a picture of this resolution and aspect ratio.
+    /// The size of a frame of this resolution and aspect ratio.
     pub(crate) fn size(self, ratio: Ratio) -> Size {
         let height = (self.area() / ratio.0).sqrt();
         Size { width: even(height * ratio.0), height: even(height) }
@@ -109,9 +109,9 @@ impl Ratio {
         nearest.map_or(Self::WIDE, Self)
     }
 
-    /// The ratio of an input picture: the nearest named ratio if within 2 % (so that a frame of an 854x480 video gives
+    /// The ratio of an input image: the nearest named ratio if within 2 % (so that a frame of an 854x480 video gives
     /// 854x480 again), else its own.
-    pub(crate) fn from_picture(size: Size) -> Self {
+    pub(crate) fn from_input(size: Size) -> Self {
         let named = Self::nearest_named(size);
         let own = Self::exact(size);
         if (own / named.0 - 1.0).abs() < 0.02 { named } else { Self::bounded(own) }
@@ -157,9 +157,9 @@ mod tests {
     }
 
     #[test]
-    fn ratio_from_picture_snaps_to_named_and_is_bounded() {
+    fn ratio_from_input_snaps_to_named_and_is_bounded() {
         let follow =
-            |width, height| Resolution::P480.size(Ratio::from_picture(Size { width, height })).to_string();
+            |width, height| Resolution::P480.size(Ratio::from_input(Size { width, height })).to_string();
         assert_eq!(follow(854, 480), "854x480");
         assert_eq!(follow(1280, 720), "854x480");
         assert_eq!(follow(1000, 1000), "640x640");

@@ -31,7 +31,6 @@ pub(crate) struct Submission {
     pub(crate) memory: MemoryPermit,
 }
 
-/// Accepts tasks.
 pub(crate) struct Submitter {
     pub(crate) store: Arc<Store>,
     pub(crate) active_tasks: Arc<ActiveTasks>,
@@ -54,7 +53,7 @@ impl Submitter {
     pub(crate) async fn accept(&self, key: &Key, submission: Submission) -> Result<Task, ApiError> {
         let Submission { request, memory } = submission;
         let (text_chars, lenient) = (self.text_chars, self.lenient_fields);
-        // Inline pictures make requests of several megabytes.
+        // Inline images make requests of several megabytes.
         let validated = blocking("the request could not be validated", move || {
             if !lenient {
                 refuse_misspelled_field(&request)?;

@@ -82,10 +82,8 @@ pub enum Fault {
     },
     /// A file is sent slowly.
     SlowBody {
-        /// The rate.
         bytes_per_second: u64,
     },
-    /// Rejection by moderation.
     Moderation {
         /// What is rejected.
         of: ModerationStage,

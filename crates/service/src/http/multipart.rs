@@ -15,8 +15,8 @@ use crate::api_error::ApiError;
 /// Brackets in the name of a part, as in `metadata[content][][type]`.
 const MAX_BRACKETS: usize = 8;
 
-/// The names under which clients send the picture that a video starts from.
-const PICTURE_NAMES: [&str; 2] = ["image", "input_reference"];
+/// The names under which clients send the image that a video starts from.
+const IMAGE_NAMES: [&str; 2] = ["image", "input_reference"];
 
 /// A part of a form: its name, and its text or its file as a data URI.
 type Part = (String, String);
@@ -55,19 +55,19 @@ fn into_request(parts: Vec<Part>) -> Result<Value, ApiError> {
     let model = parts.iter().find(|(name, _)| name == "model").and_then(|(_, id)| contract.model(id));
     let fields = model.map_or(&[][..], |model| contract.fields(&model.family));
     let mut request = Value::Object(Map::new());
-    let mut pictures = Vec::new();
+    let mut images = Vec::new();
     for (name, value) in parts {
         let path = split_name(&name)?;
-        if let Some(picture) = PICTURE_NAMES.into_iter().find(|picture| *picture == path[0]) {
-            pictures.push((picture, value));
+        if let Some(image) = IMAGE_NAMES.into_iter().find(|image| *image == path[0]) {
+            images.push((image, value));
         } else {
             let value = typed(value, fields, &path)
                 .map_err(|error| malformed(&format!("`{name}` is not JSON: {error}"), Some(&name)))?;
             insert(&mut request, &path, value).map_err(|Collision| contradictory(&name))?;
         }
     }
-    let is_first_frame = pictures.len() == 1;
-    for (name, picture) in pictures {
+    let is_first_frame = images.len() == 1;
+    for (name, image) in images {
         let path = if !is_first_frame {
             &["ref_images", ""][..]
         } else if fields.iter().any(|field| field.name == name) {
@@ -75,7 +75,7 @@ fn into_request(parts: Vec<Part>) -> Result<Value, ApiError> {
         } else {
             &["image"]
         };
-        insert(&mut request, path, picture.into()).map_err(|Collision| contradictory(name))?;
+        insert(&mut request, path, image.into()).map_err(|Collision| contradictory(name))?;
     }
     Ok(request)
 }
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pictures_are_first_frames_or_references_in_both_families() {
+    async fn images_are_first_frames_or_references_in_both_families() {
         let file = "\u{1}png";
         let uri = "data:application/octet-stream;base64,AXBuZw==";
         for (model, name, field) in [

@@ -67,7 +67,6 @@ impl Fetcher {
         })
     }
 
-    /// Fetches a URL.
     pub(super) async fn fetch(
         &self,
         url: Url,

@@ -37,7 +37,7 @@ pub(crate) struct MediaFetcher {
     limits: MediaLimits,
     ffmpeg: Ffmpeg,
     own: OwnUrls,
-    /// Bounds how much is decoded at once: a picture of some hundred kilobytes may have 256 MiB of pixels.
+    /// Bounds how much is decoded at once: an image of some hundred kilobytes may have 256 MiB of pixels.
     decodes: Arc<Semaphore>,
     /// Memory for fetched media.
     memory: MemoryBudget,
@@ -136,12 +136,12 @@ impl MediaFetcher {
                 FetchedMedia::Bytes(bytes) => bytes,
                 FetchedMedia::EncodedMedia(encoded) => encoded.decode(limit)?,
             };
-            let picture = validate::validate(role, &bytes, &limits, &ffmpeg)?;
+            let size = validate::validate(role, &bytes, &limits, &ffmpeg)?;
             let digest = store
                 .files
                 .store_input(&bytes)
                 .map_err(|error| ApiError::from_store("a media input could not be stored", &error.into()))?;
-            Ok(MediaInput { role, digest, picture })
+            Ok(MediaInput { role, digest, size })
         })
         .await
     }

@@ -5,7 +5,7 @@ use media::{Ffmpeg, InputInfo, MediaError, MediaKind, decode_audio, describe_con
 use super::REFERENCE_AUDIO;
 use crate::{api_error::ApiError, limits::MediaLimits, render_spec::MediaRole, size::Size};
 
-/// Validates a media input for its role; returns the picture size of images and videos.
+/// Validates a media input for its role; returns the frame size of images and videos.
 pub(super) fn validate(
     role: MediaRole,
     bytes: &[u8],
@@ -14,14 +14,14 @@ pub(super) fn validate(
 ) -> Result<Option<Size>, ApiError> {
     match role {
         MediaRole::FirstFrame | MediaRole::LastFrame | MediaRole::ReferenceImage => {
-            picture(bytes, limits).map(Some)
+            image(bytes, limits).map(Some)
         }
         MediaRole::ReferenceVideo => video(bytes, limits).map(Some),
         MediaRole::ReferenceAudio => audio(bytes, ffmpeg).map(|()| None),
     }
 }
 
-fn picture(bytes: &[u8], limits: &MediaLimits) -> Result<Size, ApiError> {
+fn image(bytes: &[u8], limits: &MediaLimits) -> Result<Size, ApiError> {
     // The header first: an image of a size that is refused is not decoded.
     if let Ok(size) = media::image_size(bytes) {
         bounded(Some(size), "invalid_image_size", limits)?;
@@ -94,7 +94,7 @@ mod tests {
     use media::{RgbImage, encode_png};
 
     #[test]
-    fn pictures_are_decoded_and_bounded() {
+    fn images_are_decoded_and_bounded() {
         let limits = MediaLimits { max_side: 64, ..MediaLimits::default() };
         let check = |width, height| {
             let png = encode_png(&RgbImage::new(width, height));

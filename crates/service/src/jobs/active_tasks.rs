@@ -21,7 +21,6 @@ const QUEUED: u8 = 0;
 /// The highest progress of an unfinished task (spec 2.5): 100 is reported with `completed` only.
 const MAX_PROGRESS: u8 = 99;
 
-/// An unfinished task.
 #[derive(Debug)]
 pub(crate) struct ActiveTask {
     /// As it was accepted; `step` has the current progress.

@@ -16,10 +16,10 @@ use crate::{
 pub(crate) const FRAME_RATE: u32 = 24;
 
 pub(super) fn prepare(spec: &RenderSpec, files: &FileStore, ffmpeg: &Ffmpeg) -> Result<Job, Failure> {
-    let pictures = |role: MediaRole| -> Result<Vec<RgbImage>, Failure> {
-        spec.inputs.iter().filter(|input| input.role == role).map(|input| picture(input, files)).collect()
+    let images = |role: MediaRole| -> Result<Vec<RgbImage>, Failure> {
+        spec.inputs.iter().filter(|input| input.role == role).map(|input| image(input, files)).collect()
     };
-    let mut references = pictures(MediaRole::ReferenceImage)?;
+    let mut references = images(MediaRole::ReferenceImage)?;
     let mut reference_videos = Vec::new();
     for input in spec.inputs.iter().filter(|input| input.role == MediaRole::ReferenceVideo) {
         references.extend(frames(input, files)?);
@@ -37,8 +37,8 @@ pub(super) fn prepare(spec: &RenderSpec, files: &FileStore, ffmpeg: &Ffmpeg) -> 
         seconds: spec.seconds,
         // The same 64 bits, unsigned.
         seed: spec.seed as u64,
-        first_frame: pictures(MediaRole::FirstFrame)?.pop(),
-        last_frame: pictures(MediaRole::LastFrame)?.pop(),
+        first_frame: images(MediaRole::FirstFrame)?.pop(),
+        last_frame: images(MediaRole::LastFrame)?.pop(),
         references,
         reference_videos,
         reference_audio: concatenate(buffers),
@@ -49,16 +49,16 @@ pub(super) fn prepare(spec: &RenderSpec, files: &FileStore, ffmpeg: &Ffmpeg) -> 
     })
 }
 
-/// Pictures are kept with at most this many pixels a side: no video is larger, and a request may have nine references of 36 megapixels.
-const MAX_PICTURE_SIDE: u32 = 2_048;
+/// Images are kept with at most this many pixels a side: no video is larger, and a request may have nine references of 36 megapixels.
+const MAX_IMAGE_SIDE: u32 = 2_048;
 
-fn picture(input: &MediaInput, files: &FileStore) -> Result<RgbImage, Failure> {
-    /// One picture at a time is decoded, over all workers.
+fn image(input: &MediaInput, files: &FileStore) -> Result<RgbImage, Failure> {
+    /// One image at a time is decoded, over all workers.
     static DECODING: Mutex<()> = Mutex::new(());
     let bytes = fs_err::read(files.input(&input.digest)).map_err(|error| unavailable(input, &error))?;
     let _turn = DECODING.lock().unwrap_or_else(PoisonError::into_inner);
-    let picture = decode_image(&bytes).map_err(|error| unavailable(input, &error))?;
-    Ok(picture.within(MAX_PICTURE_SIDE))
+    let image = decode_image(&bytes).map_err(|error| unavailable(input, &error))?;
+    Ok(image.within(MAX_IMAGE_SIDE))
 }
 
 fn audio(input: &MediaInput, files: &FileStore, ffmpeg: &Ffmpeg) -> Result<AudioBuffer, Failure> {

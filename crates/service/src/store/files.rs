@@ -160,9 +160,9 @@ mod tests {
     fn equal_inputs_share_a_file_and_partial_files_are_deleted() {
         let folder = tempfile::tempdir().unwrap();
         let files = FileStore::open(folder.path(), Durability::PowerCut).unwrap();
-        let hash = files.store_input(b"picture").unwrap();
-        assert_eq!(files.store_input(b"picture").unwrap(), hash);
-        assert_eq!(fs::read(files.input(&hash)).unwrap(), b"picture");
+        let hash = files.store_input(b"image").unwrap();
+        assert_eq!(files.store_input(b"image").unwrap(), hash);
+        assert_eq!(fs::read(files.input(&hash)).unwrap(), b"image");
         fs::write(folder.path().join("videos/task_x.7.part"), b"half").unwrap();
         let files = FileStore::open(folder.path(), Durability::PowerCut).unwrap();
         assert_eq!(fs::read_dir(folder.path().join("videos")).unwrap().count(), 0);

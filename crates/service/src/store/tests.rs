@@ -10,7 +10,7 @@ use crate::{
 const DAY: Duration = Duration::from_hours(24);
 
 fn spec(input: Option<Digest>) -> RenderSpec {
-    let input = input.map(|digest| MediaInput { role: MediaRole::FirstFrame, digest, picture: None });
+    let input = input.map(|digest| MediaInput { role: MediaRole::FirstFrame, digest, size: None });
     RenderSpec {
         model: "m".to_owned(),
         prompt: "p".to_owned(),
@@ -86,7 +86,7 @@ fn quota_is_enforced_and_refunded_on_failure() {
 fn sweep_deletes_files_first_and_records_later() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path(), Durability::PowerCut).unwrap();
-    let input = store.files.store_input(b"picture").unwrap();
+    let input = store.files.store_input(b"image").unwrap();
     let old = std::time::SystemTime::now() - 2 * DAY;
     let file = File::options().append(true).open(store.files.input(&input)).unwrap();
     file.set_modified(old).unwrap();

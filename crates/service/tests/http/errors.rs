@@ -25,7 +25,7 @@ async fn authentication_precedes_other_checks() {
 #[tokio::test]
 async fn contract_violations_are_rejected() {
     let server = TestServer::open(TestRenderer::free()).await;
-    let picture = data_uri(&png(64, 36, [1, 2, 3]));
+    let image = data_uri(&png(64, 36, [1, 2, 3]));
     let table = [
         json!({}),
         json!({"model": A}),
@@ -44,19 +44,19 @@ async fn contract_violations_are_rejected() {
         json!({"model": A, "prompt": "p", "seed": 18_446_744_073_709_551_615_u64}),
         json!({"model": B, "prompt": "p", "seconds": "0"}),
         json!({"model": B, "prompt": "p", "size": "1792x1024"}),
-        json!({"model": B, "prompt": "p", "image": picture, "images": [picture]}),
+        json!({"model": B, "prompt": "p", "image": image, "images": [image]}),
         json!({"model": "modelb-video-1.5-preview-480p", "prompt": "p"}),
         json!({"model": B, "prompt": "p", "image": "data:image/png;base64,AAAA"}),
         json!({"model": B, "prompt": "p", "image": "ftp://example.com/a.png"}),
         json!({"model": B, "prompt": "p", "image": data_uri(&png(8, 8, [0; 3]))}),
-        json!({"model": B, "prompt": "p", "images": [picture, "?"]}),
+        json!({"model": B, "prompt": "p", "images": [image, "?"]}),
         json!({"model": A, "prompt": "p", "metadata": {"content": [
             {"type": "image_url", "role": "first_frame", "image_url": {"url": "http://127.0.0.1:1/x.png"}}]}}),
     ];
     let mut answers = Vec::new();
     for body in &table {
         let answer = error_summary(server.post(body).await).await;
-        let mut shown = body.to_string().replace(&picture, "…");
+        let mut shown = body.to_string().replace(&image, "…");
         shown.truncate(110);
         answers.push(format!("{answer}   {shown}"));
     }

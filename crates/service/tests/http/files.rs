@@ -34,8 +34,8 @@ async fn video_is_served_by_content_and_by_url() {
 
     let frame = server.http.get(task["metadata"]["last_frame_url"].as_str().unwrap()).send().await.unwrap();
     assert_eq!(frame.headers()[header::CONTENT_TYPE], "image/png");
-    let picture = media::decode_image(&frame.bytes().await.unwrap()).unwrap();
-    assert_eq!((picture.width(), picture.height()), (64, 36));
+    let image = media::decode_image(&frame.bytes().await.unwrap()).unwrap();
+    assert_eq!((image.width(), image.height()), (64, 36));
 
     // A token opens its own file only.
     let video = task["metadata"]["url"].as_str().unwrap();

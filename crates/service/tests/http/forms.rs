@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::{A, B, TestRenderer, TestServer, data_uri, error_summary, png};
 
-/// What openai-python 3.54 sends for `videos.create` with extra fields, without a file. Lines end in CR LF on the wire; `PICTURE` stands for a
+/// What openai-python 3.54 sends for `videos.create` with extra fields, without a file. Lines end in CR LF on the wire; `IMAGE` stands for a
 /// data URI.
 const PYTHON_FIELDS: &str = r#"--17bc6c1417d35cc6d3d0152ce8c7f4ec
 Content-Disposition: form-data; name="prompt"
@@ -46,15 +46,15 @@ first_frame
 --17bc6c1417d35cc6d3d0152ce8c7f4ec
 Content-Disposition: form-data; name="metadata[content][][image_url][url]"
 
-PICTURE
+IMAGE
 --17bc6c1417d35cc6d3d0152ce8c7f4ec
 Content-Disposition: form-data; name="ref_images[]"
 
-PICTURE
+IMAGE
 --17bc6c1417d35cc6d3d0152ce8c7f4ec
 Content-Disposition: form-data; name="ref_images[]"
 
-PICTURE
+IMAGE
 --17bc6c1417d35cc6d3d0152ce8c7f4ec--
 "#;
 
@@ -103,11 +103,11 @@ Content-Disposition: form-data; name="seed"
 ------formdata-undici-091976268790
 Content-Disposition: form-data; name="ref_images[]"
 
-PICTURE
+IMAGE
 ------formdata-undici-091976268790
 Content-Disposition: form-data; name="ref_images[]"
 
-PICTURE
+IMAGE
 ------formdata-undici-091976268790
 Content-Disposition: form-data; name="metadata[mood]"
 
@@ -123,7 +123,7 @@ first_frame
 ------formdata-undici-091976268790
 Content-Disposition: form-data; name="metadata[content][][image_url][url]"
 
-PICTURE
+IMAGE
 ------formdata-undici-091976268790
 Content-Disposition: form-data; name="metadata[content][][type]"
 
@@ -191,12 +191,12 @@ const RED: [u8; 3] = [200, 10, 20];
 async fn forms_of_openai_clients_are_requests() {
     let renderer = TestRenderer::free();
     let server = TestServer::open(renderer.clone()).await;
-    let picture = png(30, 20, RED);
-    let uri = data_uri(&picture);
+    let image = png(30, 20, RED);
+    let uri = data_uri(&image);
     let sound = data_uri(&wav()).replace("image/png", "audio/wav");
     for text in [PYTHON_FIELDS, NODE_FIELDS] {
         let task =
-            accepted(&server, &form(text, &[("PICTURE", uri.as_bytes()), ("SOUND", sound.as_bytes())])).await;
+            accepted(&server, &form(text, &[("IMAGE", uri.as_bytes()), ("SOUND", sound.as_bytes())])).await;
         assert_eq!((&task["status"], &task["seconds"]), (&json!("completed"), &json!("4")));
         let job = renderer.last_job();
         assert_eq!((job.prompt.as_str(), job.seed, job.generate_audio), ("a lamp, 灯塔", 7, true));
@@ -204,11 +204,11 @@ async fn forms_of_openai_clients_are_requests() {
         assert_eq!((job.references.len(), job.reference_audio.is_some()), (2, text == NODE_FIELDS));
     }
     for text in [PYTHON_FILE, NODE_FILE] {
-        accepted(&server, &form(text, &[("FILE", &picture)])).await;
+        accepted(&server, &form(text, &[("FILE", &image)])).await;
         let job = renderer.last_job();
         assert_eq!((job.first_frame.unwrap().pixel(0, 0), job.references.len()), (RED, 0));
         // In family A, which has no such field, it is the first frame as well.
-        accepted(&server, &form(text, &[(B, A.as_bytes()), ("FILE", &picture)])).await;
+        accepted(&server, &form(text, &[(B, A.as_bytes()), ("FILE", &image)])).await;
         assert_eq!(renderer.last_job().first_frame.unwrap().pixel(0, 0), RED);
     }
     server.service.shutdown().await;
@@ -238,7 +238,7 @@ async fn forms_are_checked_like_json() {
     assert_eq!(summary(&format!("{model}\n--\n> prompt = q")).await, "400 invalid_form prompt");
     assert_eq!(summary("> model = sora-2\n--\n> prompt = p").await, "400 unknown_model model");
     assert_eq!(
-        summary(&format!("{model}\n--\n> input_reference; filename=a = no picture")).await,
+        summary(&format!("{model}\n--\n> input_reference; filename=a = no image")).await,
         "400 invalid_image image"
     );
     assert_eq!(summary(&format!("{model}\n--\n> x = {}", "y".repeat(200_000))).await, "413 body_too_large -");

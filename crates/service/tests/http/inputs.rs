@@ -105,9 +105,9 @@ async fn own_last_frame_url_is_accepted_as_first_frame() {
 
 /// A host of media on loopback.
 async fn host() -> SocketAddr {
-    let picture = || async { ([(header::CONTENT_TYPE, "image/png")], png(40, 30, RED)) };
+    let image = || async { ([(header::CONTENT_TYPE, "image/png")], png(40, 30, RED)) };
     let app = Router::new()
-        .route("/red.png", get(picture))
+        .route("/red.png", get(image))
         .route("/moved", get(|| async { Redirect::temporary("/red.png") }))
         .route("/round", get(|| async { Redirect::temporary("/round") }))
         .route("/metadata", get(|| async { Redirect::temporary("http://169.254.169.254/latest") }))
@@ -222,8 +222,8 @@ async fn media_urls_in_private_networks_are_rejected() {
 #[tokio::test]
 async fn too_many_media_items_are_rejected() {
     let server = TestServer::open(TestRenderer::free()).await;
-    let picture = data_uri(&png(20, 20, RED));
-    let many: Vec<&str> = (0..17).map(|_| picture.as_str()).collect();
+    let image = data_uri(&png(20, 20, RED));
+    let many: Vec<&str> = (0..17).map(|_| image.as_str()).collect();
     let answer = error_summary(server.post(&json!({"model": B, "prompt": "p", "images": many})).await).await;
     assert_eq!(answer, "400 too_many_assets images[16]");
     server.service.shutdown().await;
@@ -237,7 +237,7 @@ async fn bare_base64_is_accepted_and_equal_inputs_share_a_file() {
     let bare = uri.split_once(',').unwrap().1;
     server.make(&json!({"model": B, "prompt": "p", "images": [bare, uri]})).await;
     let job = renderer.last_job();
-    assert_eq!(job.references.iter().map(|picture| picture.pixel(1, 1)).collect::<Vec<_>>(), [BLUE; 2]);
+    assert_eq!(job.references.iter().map(|image| image.pixel(1, 1)).collect::<Vec<_>>(), [BLUE; 2]);
     let inputs = std::fs::read_dir(server.folder.path().join("data/inputs")).unwrap();
     assert_eq!(inputs.count(), 1);
     drop(Arc::clone(&renderer));
@@ -265,7 +265,7 @@ async fn reference_video_gives_frames_and_ratio() {
     let task = server.make(&request(&data_uri(&film()))).await;
     assert_eq!((task["status"].as_str(), task["size"].as_str()), (Some("completed"), Some("740x554")));
     let job = renderer.last_job();
-    let colors: Vec<[u8; 3]> = job.references.iter().map(|picture| picture.pixel(30, 20)).collect();
+    let colors: Vec<[u8; 3]> = job.references.iter().map(|image| image.pixel(30, 20)).collect();
     let near = |a: [u8; 3], b: [u8; 3]| a.iter().zip(b).all(|(a, b)| a.abs_diff(b) < 12);
     assert!(near(colors[0], RED) && near(colors[1], BLUE), "{colors:?}");
     let mut truncated = film();
@@ -298,8 +298,8 @@ async fn reference_audio_is_decoded_or_rejected() {
         });
         let mut body = request("heard");
         // The document does not allow audio as the only reference: an image comes with it.
-        let picture = json!({"type": "image_url", "role": "reference_image", "image_url": {"url": data_uri(&png(30, 20, RED))}});
-        body["metadata"] = json!({"content": std::iter::once(picture).chain(items).collect::<Vec<_>>()});
+        let image = json!({"type": "image_url", "role": "reference_image", "image_url": {"url": data_uri(&png(30, 20, RED))}});
+        body["metadata"] = json!({"content": std::iter::once(image).chain(items).collect::<Vec<_>>()});
         body
     };
     server.make(&body(&[&wav(&[16_384; 800]), &wav(&[-16_384; 400])])).await;
@@ -366,13 +366,13 @@ fn png_header(side: u32, bits: u8) -> Vec<u8> {
         )
     });
     let ends = &png(16, 16, RED);
-    // The pixels of a small picture behind the header of a large one: what decodes them fails, what reads the header does not.
+    // The pixels of a small image after the header of a large one: what decodes them fails, what reads the header does not.
     let head = [b"\x89PNG\r\n\x1a\n", &13_u32.to_be_bytes()[..], &chunk, &crc.to_be_bytes()].concat();
     [&head, &ends[33..]].concat()
 }
 
 #[tokio::test]
-async fn pictures_are_refused_by_their_header() {
+async fn images_are_refused_by_their_header() {
     let server = TestServer::open(TestRenderer::free()).await;
     for (side, bits, expected) in [
         (6_001, 8, "400 invalid_image_size image"),
