@@ -1,7 +1,7 @@
 //! CSV (RFC 4180) as spreadsheets write it: cells with their spans, for axes, the filter `csv` and shot lists.
 //!
 //! The delimiter is a comma, a semicolon or a tab: what the line `sep=;` says, else what occurs most often in the first line.
-//! Lines end with LF, CRLF or CR. A byte order mark is skipped. Blanks around a cell are dropped, unless they are inside its
+//! Lines end with LF, CRLF or CR. A byte order mark is skipped. Spaces around a cell are dropped, unless they are inside its
 //! quotes. Lines without any cell that is filled or quoted are skipped.
 
 use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
@@ -190,16 +190,16 @@ impl Cells<'_> {
         }
     }
 
-    /// Skips empty lines before a row, and blanks before a quote, which the reader would take for text.
+    /// Skips empty lines before a row, and spaces before a quote, which the reader would take for text.
     fn skip_to_cell(&mut self) {
         let mut rest = &self.text[self.offset..];
         if self.is_row_start {
             rest = rest.trim_start_matches(['\r', '\n']);
         }
         let delimiter = char::from(self.delimiter);
-        let unblanked = rest.trim_start_matches(|c: char| matches!(c, ' ' | '\t') && c != delimiter);
-        if unblanked.starts_with('"') {
-            rest = unblanked;
+        let trimmed = rest.trim_start_matches(|c: char| matches!(c, ' ' | '\t') && c != delimiter);
+        if trimmed.starts_with('"') {
+            rest = trimmed;
         }
         self.offset = self.text.len() - rest.len();
     }
@@ -220,10 +220,10 @@ impl Cells<'_> {
                 "write a quote inside of quotes twice: `\"\"`",
             ));
         };
-        // Spreadsheets read text behind the closing quote as part of the cell; a further quote there shows that the first was meant as text.
-        let behind = &inner[close + 1..];
-        let behind = behind.strip_suffix(char::from(self.delimiter)).unwrap_or(behind);
-        if behind.contains('"') {
+        // Spreadsheets read text after the closing quote as part of the cell; a further quote there shows that the first was meant as text.
+        let after = &inner[close + 1..];
+        let after = after.strip_suffix(char::from(self.delimiter)).unwrap_or(after);
+        if after.contains('"') {
             let position = start + 1 + close;
             return Err(CsvError::new(
                 Span::new(position, position + 1),
@@ -231,14 +231,14 @@ impl Cells<'_> {
                 "write a quote inside of quotes twice: `\"\"`",
             ));
         }
-        let blanks = behind.len() - behind.trim_end().len();
-        let span = Span::new(start, start + 1 + close + 1 + behind.len() - blanks);
-        let text = text.get(..text.len().saturating_sub(blanks)).unwrap_or_default().to_owned();
+        let spaces = after.len() - after.trim_end().len();
+        let span = Span::new(start, start + 1 + close + 1 + after.len() - spaces);
+        let text = text.get(..text.len().saturating_sub(spaces)).unwrap_or_default().to_owned();
         Ok(CsvCell { text, span, is_quoted: true })
     }
 }
 
-/// The offset of the quote that ends a quoted cell, given the text behind the one that begins it.
+/// The offset of the quote that ends a quoted cell, given the text after the one that begins it.
 fn closing_quote(text: &str) -> Option<usize> {
     let mut quotes = text.match_indices('"').map(|(index, _)| index).peekable();
     while let Some(index) = quotes.next() {
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn quoted_blanks_are_preserved() {
+    fn quoted_spaces_are_preserved() {
         assert_eq!(texts("a,b\n\" x \" , y \n"), [["a", "b"], [" x ", "y"]]);
         assert_eq!(texts("a\n\"\"\n"), [["a"], [""]]);
     }

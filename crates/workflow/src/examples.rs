@@ -12,7 +12,7 @@ use crate::files::InMemory;
 use crate::load;
 use crate::media_gate::MediaGate;
 use crate::options::Options;
-use crate::scaffold::PictureOptions;
+use crate::scaffold::VideoOptions;
 use crate::{import, prices};
 
 /// An example that produces a code.
@@ -62,10 +62,10 @@ impl CodeExample {
             return Some(prices::check(bytes, name, contract).report);
         }
         if *name == "shots.csv" {
-            let picture = PictureOptions { family: "a".to_owned(), model: None, aspect: "16:9".to_owned() };
+            let video = VideoOptions { family: "a".to_owned(), model: None, aspect: "16:9".to_owned() };
             let options = import::ImportOptions {
                 name: "shots".to_owned(),
-                picture,
+                video,
                 chain_scenes: false,
                 columns: Vec::new(),
             };

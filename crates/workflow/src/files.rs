@@ -59,7 +59,6 @@ pub struct DirEntry {
     pub folder: bool,
 }
 
-/// Files on disk.
 #[derive(Clone, Debug)]
 pub struct DirFiles {
     root: PathBuf,
@@ -156,7 +155,6 @@ impl InMemory {
         Self { media_gate, ..self }
     }
 
-    /// Adds a file.
     #[must_use]
     pub fn with(mut self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) -> Self {
         self.files.insert(path.into(), bytes.into());

@@ -5,7 +5,6 @@ use crate::units::Money;
 
 /// A workflow file, in bytes.
 pub const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
-/// Included files.
 pub(crate) const MAX_INCLUDES: usize = 64;
 /// Nesting depth of included files.
 pub(crate) const MAX_INCLUDE_DEPTH: usize = 8;
@@ -27,10 +26,10 @@ pub(crate) const MAX_CELL_VALUES: usize = 1_000_000;
 pub(crate) const MAX_AXIS_VALUE_BYTES: usize = 32 * 1024;
 /// Steps of an expansion: cells that are made, indexed, compared or matched.
 pub(crate) const MAX_EXPANSION_STEPS: u64 = 50_000_000;
-/// Pixels, audio samples and bytes of the media that a workflow names: a small picture may have many pixels, and each is decoded. They count more in
+/// Pixels, audio samples and bytes of the media that a workflow names: a small image may have many pixels, and each is decoded. They count more in
 /// formats that take longer ([`crate::MediaInfo::decoded`]).
 pub(crate) const MAX_MEDIA_SAMPLES: u64 = 5_000_000_000;
-/// What a medium of this many bytes counts that is damaged: the largest picture in the slowest format.
+/// What a medium of this many bytes counts that is damaged: the largest image in the slowest format.
 pub(crate) const fn media_samples_of_damaged(bytes: u64) -> u64 {
     bytes.saturating_mul(48).saturating_add(320_000_000)
 }
@@ -40,13 +39,13 @@ pub(crate) const MAX_ORDER_EDGES: usize = 2_000_000;
 pub(crate) const MAX_MEDIA: usize = 100;
 /// Frames and references of all instances.
 pub(crate) const MAX_TOTAL_MEDIA: usize = 500_000;
-/// The longest side of a film's picture in pixels.
+/// The longest side of a film's frame in pixels.
 pub(crate) const MAX_FILM_SIDE: u32 = 4096;
 /// Seconds for which a clip of a film can be shown: a day.
 pub(crate) const MAX_CLIP_SECONDS: u64 = 86_400;
 /// Clips in a film; a shot may appear more than once.
 pub(crate) const MAX_CLIPS: usize = 50_000;
-/// Characters of a title in a film: more than fills a picture.
+/// Characters of a title in a film: more than fills a frame.
 pub(crate) const MAX_TITLE_CHARS: usize = 500;
 /// Entries of an `include` or `exclude`.
 pub(crate) const MAX_MATRIX_RULES: usize = 1_000;

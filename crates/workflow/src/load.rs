@@ -25,7 +25,6 @@ use crate::work::WorkBudget;
 pub struct CheckOutcome {
     /// The plan, where the file has no errors.
     pub plan: Option<Plan>,
-    /// Errors and warnings.
     pub report: Report,
 }
 

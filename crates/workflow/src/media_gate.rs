@@ -16,7 +16,6 @@ impl<T: Read + Seek> ReadSeek for T {}
 /// The kind of a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaKind {
-    /// A still image.
     Image,
     Video,
     Audio,
@@ -46,7 +45,7 @@ pub struct MediaInfo {
     pub kind: MediaKind,
     /// How long a video is, or sound that is decoded without other programs.
     pub duration: Option<VideoDuration>,
-    /// Width and height of a picture or a video, in pixels.
+    /// Width and height of an image or a video, in pixels.
     pub size: Option<(u32, u32)>,
     /// Whether it is decoded without ffmpeg: of videos, H.264.
     pub is_native: bool,
@@ -77,10 +76,7 @@ impl MediaGateError {
             "the media of this workflow are too large together: {} billion pixels, audio samples and bytes are read",
             limits::MAX_MEDIA_SAMPLES / 1_000_000_000
         );
-        Self {
-            message,
-            help: "scale the pictures down, shorten the sounds, or split the workflow".to_owned(),
-        }
+        Self { message, help: "scale the images down, shorten the sounds, or split the workflow".to_owned() }
     }
 
     fn not_here() -> Self {
@@ -110,7 +106,6 @@ pub struct MediaGate {
     pub inspect: fn(&[u8]) -> Result<MediaInfo, InspectionError>,
     /// Decodes a medium that is read in parts.
     pub inspect_file: fn(Box<dyn ReadSeek>) -> Result<MediaInfo, InspectionError>,
-    /// Reads a font.
     pub inspect_font: fn(&[u8]) -> Result<(), MediaGateError>,
     /// The characters of a text that neither this font nor an embedded one has.
     pub missing_characters: fn(Option<&[u8]>, &str) -> Vec<char>,
@@ -168,7 +163,7 @@ impl MediaGate {
         MediaGateError { message, help: "shorten it in a sound editor".to_owned() }
     }
 
-    /// What is said of media that may be above [`Self::max_request_bytes`] together, with the frames that are taken of videos.
+    /// What is reported of media that may be above [`Self::max_request_bytes`] together, with the frames that are taken of videos.
     pub(crate) fn sum_may_be_too_large(&self, bytes: u64) -> MediaGateError {
         let (sum, limit) = (mebibytes(bytes), mebibytes(self.max_request_bytes));
         let message = format!(

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-/// The caller's options.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Values for parameters; the last one for a name counts. Each is text, parsed by the parameter's type; without a type, as
@@ -29,7 +28,7 @@ pub struct ServiceLimits {
     pub text_chars: usize,
     /// Media of one request.
     pub media_items: usize,
-    /// Pixels of each side of a picture or a video.
+    /// Pixels of each side of an image or a video.
     pub media_sides: RangeInclusive<u32>,
     /// Whether it takes videos that are decoded without other programs only: H.264.
     pub needs_native_video: bool,

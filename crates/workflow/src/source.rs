@@ -143,8 +143,8 @@ impl Source {
 
     /// The file that an offset is in, and the offset within it.
     pub(crate) fn file_at(&self, offset: usize) -> (&Self, usize) {
-        let behind = self.included.partition_point(|(start, _)| *start <= offset);
-        match behind.checked_sub(1).and_then(|index| self.included.get(index)) {
+        let after = self.included.partition_point(|(start, _)| *start <= offset);
+        match after.checked_sub(1).and_then(|index| self.included.get(index)) {
             Some((start, file)) => (file, offset - start),
             None => (self, offset),
         }

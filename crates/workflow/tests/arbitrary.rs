@@ -59,7 +59,7 @@ const PIECES: [&str; 29] = [
     "takes: 3\n",
     "\u{feff}",
     "\u{1f3ac}",
-    // Blanks of several bytes, and what looks like an indicator.
+    // Spaces of several bytes, and what looks like an indicator.
     "\u{a0}",
     "\u{3000}",
     "\u{2028}",

@@ -149,7 +149,7 @@ fn guide_has_example_of_every_key() {
     );
     assert!(all.len() > 30);
     for key in all {
-        // `pick` is said in a sentence: the example beside it shows what happens without.
+        // `pick` is explained in a sentence: the example beside it shows what happens without.
         let is_named = yaml.contains(&format!("{key}:")) || page.contains(&format!("`{key}: "));
         assert!(is_named, "docs/workflow.md has no example of `{key}`");
     }

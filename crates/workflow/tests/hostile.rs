@@ -31,9 +31,9 @@ fn invalid_utf8_reported_at_byte() {
     assert!(report.render(false).contains("hostile.yaml:1:1"));
 }
 
-/// A blank that is no blank of YAML, as text editors and web pages write it: part of a key, a value or the indentation.
+/// A space that is no space of YAML, as text editors and web pages write it: part of a key, a value or the indentation.
 #[test]
-fn blanks_of_several_bytes_are_accepted_or_refused() {
+fn spaces_of_several_bytes_are_accepted_or_refused() {
     let accepted = [
         "metadata: {\"a_b\": 1}",
         "prompt: a_b",
@@ -41,13 +41,13 @@ fn blanks_of_several_bytes_are_accepted_or_refused() {
         "matrix: {look: [{k_z: 1}, {k_z: 2}]}",
     ];
     let refused = ["prompt_: sea", "_prompt: sea", "needs: [a,_\"b\"]", "needs: {a:_b}", "takes: _&x 2"];
-    for blank in ['\u{a0}', '\u{2003}', '\u{2028}', '\u{3000}', '\u{85}', '\u{1680}'] {
+    for space in ['\u{a0}', '\u{2003}', '\u{2028}', '\u{3000}', '\u{85}', '\u{1680}'] {
         for (line, is_accepted) in
             accepted.iter().map(|line| (line, true)).chain(refused.iter().map(|line| (line, false)))
         {
             let text = format!(
                 "version: 1\ndefaults: {{model: modela-video-2-0-260128, ratio: \"16:9\", seconds: 5, prompt: x}}\nshots:\n  - id: a\n    {}\n",
-                line.replace('_', &blank.to_string())
+                line.replace('_', &space.to_string())
             );
             let loaded = load(
                 text.as_bytes(),
@@ -69,7 +69,7 @@ fn blanks_of_several_bytes_are_accepted_or_refused() {
     }
 }
 
-/// A picture of 64 megapixels takes 8 KB: each is decoded once, and all of them have a total.
+/// An image of 64 megapixels takes 8 KB: each is decoded once, and all of them have a total.
 #[test]
 fn media_of_a_workflow_are_decoded_once_and_bounded() {
     static DECODED: AtomicUsize = AtomicUsize::new(0);
@@ -107,7 +107,7 @@ fn media_of_a_workflow_are_decoded_once_and_bounded() {
     };
     let (decoded, report) = checked(r#"image: "data:image/png;x={{ i }};base64,QUJD""#);
     assert_eq!(decoded, 1, "{report}");
-    // 78 pictures of 64 megapixels, and one too many.
+    // 78 images of 64 megapixels, and one too many.
     for shot in [
         r#"image: "data:image/png;base64,{{ i }}A""#,
         r#"first_frame: "whole{{ i }}.png""#,

@@ -90,7 +90,7 @@ fn complete_sends_the_data_of_a_lone_first_frame_in_its_own_field() {
     let b = plan.node(plan.find("b").unwrap());
     let request = b.complete(std::slice::from_ref(&data));
     assert_eq!(request.pointer("/metadata/content/0/image_url/url"), Some(&json!(data)));
-    assert_eq!(request.get("image"), None, "the role of each is said");
+    assert_eq!(request.get("image"), None, "the role of each is given");
 }
 
 #[test]

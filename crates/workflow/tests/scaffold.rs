@@ -7,11 +7,11 @@ use contract::Contract;
 use proptest::prelude::*;
 use workflow::import::{self, Column, ColumnChoice, ImportResult};
 use workflow::plan::Plan;
-use workflow::scaffold::{PictureOptions, WorkflowKind, scaffold};
+use workflow::scaffold::{VideoOptions, WorkflowKind, scaffold};
 use workflow::{InMemory, Options};
 
-fn picture(family: &str, aspect: &str) -> PictureOptions {
-    PictureOptions { family: family.to_owned(), model: None, aspect: aspect.to_owned() }
+fn video(family: &str, aspect: &str) -> VideoOptions {
+    VideoOptions { family: family.to_owned(), model: None, aspect: aspect.to_owned() }
 }
 
 /// The plan of a text that may not even be warned about.
@@ -31,7 +31,7 @@ fn plan(text: &str) -> Plan {
 fn import_options(chain_scenes: bool) -> import::ImportOptions {
     import::ImportOptions {
         name: "list".to_owned(),
-        picture: picture("a", "16:9"),
+        video: video("a", "16:9"),
         chain_scenes,
         columns: Vec::new(),
     }
@@ -53,7 +53,7 @@ fn scaffold_is_valid_with_requested_shots() {
         {
             for shots in [1, 2, 7, 12] {
                 let text =
-                    scaffold(kind, "first", shots, &picture(family, aspect), Contract::embedded()).unwrap();
+                    scaffold(kind, "first", shots, &video(family, aspect), Contract::embedded()).unwrap();
                 let plan = plan(&text);
                 assert_eq!(plan.len(), shots, "{text}");
                 assert_eq!(plan.films().is_empty(), kind == WorkflowKind::Sweep);
@@ -65,8 +65,7 @@ fn scaffold_is_valid_with_requested_shots() {
 
 #[test]
 fn scaffold_text() {
-    let of =
-        |kind, family| scaffold(kind, "first", 4, &picture(family, "16:9"), Contract::embedded()).unwrap();
+    let of = |kind, family| scaffold(kind, "first", 4, &video(family, "16:9"), Contract::embedded()).unwrap();
     insta::assert_snapshot!("workflow_storyboard", of(WorkflowKind::Storyboard, "a"));
     insta::assert_snapshot!("workflow_chain", of(WorkflowKind::Chain, "b"));
     insta::assert_snapshot!("workflow_sweep", of(WorkflowKind::Sweep, "a"));
@@ -78,7 +77,7 @@ fn companions_text() {
     insta::assert_snapshot!("price_table", workflow::scaffold::price_table(Contract::embedded()));
 }
 
-/// As it is written there are no prices; without its comment signs it has to be filled in before it is read.
+/// As it is written there are no prices; without its comment characters it has to be filled in before it is read.
 #[test]
 fn scaffolded_price_table_has_no_prices_until_it_is_filled_in() {
     let check = |text: &str| workflow::prices::check(text.as_bytes(), "prices.yaml", Contract::embedded());
@@ -97,21 +96,21 @@ fn scaffolded_price_table_has_no_prices_until_it_is_filled_in() {
 
 #[test]
 fn scaffold_rejects_unsupported_options() {
-    let refused = |picture: &PictureOptions, shots| {
-        scaffold(WorkflowKind::Chain, "x", shots, picture, Contract::embedded()).unwrap_err().to_string()
+    let refused = |video: &VideoOptions, shots| {
+        scaffold(WorkflowKind::Chain, "x", shots, video, Contract::embedded()).unwrap_err().to_string()
     };
     let preview =
-        PictureOptions { model: Some("modelb-video-1.5-preview-480p".to_owned()), ..picture("b", "16:9") };
-    let unknown = PictureOptions { model: Some("modelb-video-48p".to_owned()), ..picture("b", "16:9") };
+        VideoOptions { model: Some("modelb-video-1.5-preview-480p".to_owned()), ..video("b", "16:9") };
+    let unknown = VideoOptions { model: Some("modelb-video-48p".to_owned()), ..video("b", "16:9") };
     insta::assert_snapshot!(
         [
-            refused(&picture("c", "16:9"), 1),
-            refused(&picture("a", "adaptive"), 1),
-            refused(&picture("b", "wide"), 1),
+            refused(&video("c", "16:9"), 1),
+            refused(&video("a", "adaptive"), 1),
+            refused(&video("b", "wide"), 1),
             refused(&preview, 1),
             refused(&unknown, 1),
-            refused(&picture("a", "16:9"), 0),
-            refused(&picture("a", "16:9"), 101),
+            refused(&video("a", "16:9"), 0),
+            refused(&video("a", "16:9"), 101),
         ]
         .join("\n")
     );

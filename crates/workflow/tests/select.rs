@@ -45,7 +45,7 @@ shots:
     assert_eq!(refused("sea#1"), "there is no shot `sea#1`: `sea` has no takes: did you mean `sea`?");
     assert_eq!(
         refused("sea, harbor"),
-        "there is no shot `sea, harbor`: shots are separated by blanks: `sea harbor`"
+        "there is no shot `sea, harbor`: shots are separated by spaces: `sea harbor`"
     );
     assert_eq!(refused("xyzzy\u{1b}[31m"), "there is no shot `xyzzy\\u{1b}[31m`: ");
 }

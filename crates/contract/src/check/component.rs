@@ -58,7 +58,7 @@ impl ComponentCheck {
         self.fields.iter().flat_map(BTreeMap::values).try_for_each(LazyValidator::force)
     }
 
-    /// Whether a value is acceptable in a field, whatever the other fields are; `None` where that cannot be said by itself.
+    /// Whether a value is acceptable in a field, whatever the other fields are; `None` where that cannot be decided by itself.
     ///
     /// Invariant: an object is acceptable to the schema exactly when each of its fields is and none of [`Self::required`]
     /// is missing. That holds where the schema has no keywords but [`NON_CONSTRAINING_KEYWORDS`]; with any other there are no `fields`.

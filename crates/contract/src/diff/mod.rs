@@ -104,7 +104,6 @@ pub enum Subject {
     Parameter,
     /// A content type of a body.
     ContentType,
-    /// An HTTP status.
     Status,
     /// How callers authenticate.
     Security,

@@ -9,7 +9,6 @@ use crate::SpecError;
 /// The methods that `OpenAPI` 3.0 knows.
 pub(super) const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
-/// Compares all operations.
 pub(super) fn compare(documents: &Documents<'_>, changes: &mut ChangeSet) -> Result<(), SpecError> {
     let (before, after) = (operations(documents.old)?, operations(documents.new)?);
     let finding = |verdict, summary: &str| Finding {

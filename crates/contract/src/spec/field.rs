@@ -9,17 +9,12 @@ use super::{Node, SpecError, resolve};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FieldKind {
-    /// Text.
     String,
     /// A whole number of 64 bits.
     Integer,
-    /// Any number.
     Number,
-    /// True or false.
     Boolean,
-    /// A list.
     Array,
-    /// A mapping.
     Object,
 }
 
@@ -38,7 +33,6 @@ pub enum MediaEncoding {
 pub struct Field {
     /// The name on the wire.
     pub name: String,
-    /// The JSON type.
     pub kind: FieldKind,
     /// The field is a string on the wire and nothing but digits, such as `seconds`: a number in a file is meant as such a string.
     pub is_digit_string: bool,
@@ -140,7 +134,7 @@ fn component_of(schema: &Value) -> Option<String> {
     reference.strip_prefix("#/components/schemas/").map(str::to_owned)
 }
 
-/// Whether a pattern is anchored at both ends and made of digits and the pattern language's own signs alone.
+/// Whether a pattern is anchored at both ends and made of digits and the pattern language's own characters alone.
 pub(crate) fn matches_digits_only(pattern: &str) -> bool {
     let inner = pattern.strip_prefix('^').and_then(|rest| rest.strip_suffix('$'));
     inner.is_some_and(|inner| {

@@ -10,11 +10,9 @@ use super::{Family, FamilySpec, InputForms, Node, REQUEST, SpecError, resolve};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResolutionSource {
-    /// The request chooses.
     Request {
         /// The field that chooses.
         field: String,
-        /// The choices.
         values: Vec<String>,
     },
     /// The model id says it.

@@ -17,7 +17,6 @@ pub struct Rule {
     pub spec_section: String,
     /// The parameter that is reported; where absent, the one at the first location.
     pub param: Option<String>,
-    /// The error code.
     pub code: String,
     /// What is wrong and what to do, for people.
     pub message: String,

@@ -9,7 +9,7 @@ use workflow::scaffold;
 
 use super::atomic_write::atomic_write;
 use super::import_cut::import_cut;
-use super::init::picture;
+use super::init::video_options;
 use crate::args::{ImportArgs, OverrideArgs};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -70,7 +70,7 @@ fn options(args: &ImportArgs, output: &Path) -> ImportOptions {
     let named_after = if output == Path::new("-") { &args.list } else { output };
     ImportOptions {
         name: scaffold::name_for(&named_after.file_stem().unwrap_or_default().to_string_lossy()),
-        picture: picture(&args.model),
+        video: video_options(&args.model),
         chain_scenes: args.chain.is_some(),
         columns: args.columns.clone(),
     }

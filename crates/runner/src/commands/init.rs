@@ -20,7 +20,7 @@ pub(crate) fn init(args: &InitArgs) -> Result<Exit, CommandError> {
     };
     let stem = args.file.file_stem().unwrap_or_default().to_string_lossy();
     let name = scaffold::name_for(&stem);
-    let text = scaffold::scaffold(kind, &name, args.shots, &picture(&args.model), Contract::embedded())
+    let text = scaffold::scaffold(kind, &name, args.shots, &video_options(&args.model), Contract::embedded())
         .map_err(CommandError::invalid)?;
     atomic_write(&args.file, &text, args.overwrite)?;
     let file = shell::path(&args.file);
@@ -71,9 +71,9 @@ fn write_gitignore(file: &Path) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The picture options of a new workflow.
-pub(crate) fn picture(args: &ModelArgs) -> scaffold::PictureOptions {
-    scaffold::PictureOptions {
+/// The options of a new workflow's videos.
+pub(crate) fn video_options(args: &ModelArgs) -> scaffold::VideoOptions {
+    scaffold::VideoOptions {
         family: args.family.clone(),
         model: args.model.clone(),
         aspect: args.aspect.clone(),

@@ -37,7 +37,7 @@ fn collect(value: &Yaml, text: &str, spans: &mut Vec<Span>) {
     }
 }
 
-/// The comment right behind the colon of a key without a value, if it looks like text.
+/// The comment right after the colon of a key without a value, if it looks like text.
 fn comment_as_value(key: Span, text: &str) -> Option<Span> {
     let rest = text.get(key.end()..)?;
     let after_colon = rest.trim_start_matches([' ', '\t']).strip_prefix(':')?;

@@ -6,12 +6,12 @@ use crate::source::Span;
 use crate::yaml::{Yaml, YamlValue};
 
 /// What such a template begins with.
-const SIGN: &str = "${{";
+const OPENING: &str = "${{";
 
 /// Warnings of them, in order.
 pub(super) fn warnings(tree: &Yaml, text: &str) -> impl Iterator<Item = Diagnostic> {
     let mut spans = Vec::new();
-    if text.contains(SIGN) {
+    if text.contains(OPENING) {
         collect(tree, text, &mut spans);
     }
     // What an anchor names is in the tree once for each alias.
@@ -32,10 +32,10 @@ fn collect(value: &Yaml, text: &str, spans: &mut Vec<Span>) {
         YamlValue::Text(_) => {
             let written = text.get(value.span.range()).unwrap_or_default();
             let is_of_name = |(offset, _): &(usize, &str)| {
-                let expression = written[offset + SIGN.len()..].trim_start();
+                let expression = written[offset + OPENING.len()..].trim_start();
                 !expression.starts_with(['\'', '"', '\\'])
             };
-            spans.extend(written.match_indices(SIGN).filter(is_of_name).map(|(offset, _)| {
+            spans.extend(written.match_indices(OPENING).filter(is_of_name).map(|(offset, _)| {
                 let start = value.span.start() + offset;
                 Span::new(start, start + 1)
             }));

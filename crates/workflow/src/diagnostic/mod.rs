@@ -96,7 +96,6 @@ impl Diagnostic {
         self
     }
 
-    /// Sets the help.
     #[must_use]
     pub fn help(mut self, text: impl AsRef<str>) -> Self {
         self.help = Some(visible(text.as_ref()));
@@ -107,7 +106,6 @@ impl Diagnostic {
 /// The diagnostics of a file.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The file.
     pub source: Source,
     /// Its problems, in the order of their spans.
     pub diagnostics: Vec<Diagnostic>,
@@ -117,11 +115,8 @@ pub struct Report {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct JsonDiagnostic {
-    /// See [`Diagnostic::code`].
     pub code: &'static str,
-    /// See [`Diagnostic::severity`].
     pub severity: Severity,
-    /// See [`Diagnostic::message`].
     pub message: String,
     /// The file as the user named it.
     pub file: String,
@@ -129,7 +124,6 @@ pub struct JsonDiagnostic {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// See [`Diagnostic::help`].
     pub help: Option<String>,
     /// All spans that are involved, the primary one first.
     pub spans: Vec<JsonSpan>,

@@ -156,13 +156,13 @@ fn by_lines(source: &Source, key: &Key, shots: &Yaml, entries: &[ListEntry]) -> 
     Some(format!("{}{list}{}", &text[..starts[0]], &text[end..]))
 }
 
-/// The value becomes a block list; a comment behind it stays on the key's line.
+/// The value becomes a block list; a comment after it stays on the key's line.
 fn as_block_list(source: &Source, key: &Key, shots: &Yaml, values: &[Value]) -> String {
     let text = source.text();
     let colon = after_colon(text, key.span.end());
     let end = extent(source, shots).max(colon);
-    let (behind, rest) = text[end..].split_once('\n').unwrap_or((&text[end..], ""));
-    format!("{}{}\n{}{rest}", &text[..colon], behind.trim_end(), block(source, key, values))
+    let (after, rest) = text[end..].split_once('\n').unwrap_or((&text[end..], ""));
+    format!("{}{}\n{}{rest}", &text[..colon], after.trim_end(), block(source, key, values))
 }
 
 /// The value becomes a flow list where it is.

@@ -41,28 +41,18 @@ pub enum EditError {
     Invalid,
     /// No shot of the file has this id; it may be in an included file.
     #[error("the file has no shot `{shot}`; {help}")]
-    NoShot {
-        shot: String,
-        /// What to do.
-        help: String,
-    },
+    NoShot { shot: String, help: String },
     /// The file has no such film; it may be in an included file.
     #[error("the film is not in this file; if it is in an included file, edit that file")]
     NoFilm,
     /// Only text and numbers can be written.
     #[error("`{name}` is not text or a number; edit it in the file")]
-    NotScalar {
-        /// The field.
-        name: String,
-    },
+    NotScalar { name: String },
     /// The value is written in a way that cannot be changed on its own.
     #[error(
         "`{name}` cannot be changed on its own, because it is shared with other shots; edit it in the file"
     )]
-    Shared {
-        /// The field.
-        name: String,
-    },
+    Shared { name: String },
 }
 
 /// A shot's own value of a field, as the file has it: a prompt is a template. `None` if the shot has none of its own.

@@ -282,7 +282,7 @@ pub(super) fn is_sound(voice: &Yaml) -> bool {
     }
 }
 
-/// Text without the blanks around it; `None` if it is not text, which is reported.
+/// Text without the spaces around it; `None` if it is not text, which is reported.
 fn as_text(value: &Yaml, character: &Character, problems: &mut Problems) -> Option<String> {
     match &value.value {
         YamlValue::Text(text) => Some(text.trim().to_owned()),

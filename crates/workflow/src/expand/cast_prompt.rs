@@ -16,7 +16,7 @@ pub(super) const PROMPT: &str = "prompt";
 
 /// The last prompt that was composed, shared with the next instance if that has the same parts.
 pub(super) struct ComposedPrompt {
-    /// The descriptions, with a line end behind each.
+    /// The descriptions, with a line end after each.
     prefix: String,
     /// The prompt as the file has it.
     own: Arc<Value>,

@@ -19,7 +19,7 @@ pub(super) fn suggestion(written: &str, cx: &ExpandCx<'_>) -> Option<String> {
 }
 
 fn meant(written: &str, files: &dyn Files) -> Option<String> {
-    // What is in the workflow's folder may be named from elsewhere, and with the signs of Windows.
+    // What is in the workflow's folder may be named from elsewhere, and with the separators of Windows.
     let path = written.replace('\\', "/");
     let is_inside = normalize_relative(&path).is_some();
     let mut rest = Some(path.trim_start_matches('/'));
@@ -51,7 +51,7 @@ fn existing(path: &str, files: &dyn Files) -> Option<String> {
     Some(existing_path)
 }
 
-/// The entry of a name, or the nearest one. Names are compared without their endings: those of pictures differ in little.
+/// The entry of a name, or the nearest one. Names are compared without their endings: those of images differ in little.
 fn nearest_entry<'e>(name: &str, entries: &'e [DirEntry]) -> Option<&'e str> {
     let names = || entries.iter().map(|entry| entry.name.as_str());
     let stem = |name: &str| name.rsplit_once('.').map_or(name.to_owned(), |(stem, _)| stem.to_owned());

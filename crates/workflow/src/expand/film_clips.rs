@@ -192,7 +192,7 @@ impl<'w> FilmCell<'_, 'w> {
                 Some(still(spec, ClipSource::Image(file), title))
             }
             MediaKind::Audio => {
-                let message = format!("`{}` has no picture: it is {}", shortened(&name), info.media_type);
+                let message = format!("`{}` has no frames: it is {}", shortened(&name), info.media_type);
                 let help = "name a video or an image; sounds lie over the film as `music` or `voice`";
                 problems.push(Diagnostic::error("bad-file", entry.span(), message).help(help));
                 None
@@ -200,7 +200,7 @@ impl<'w> FilmCell<'_, 'w> {
         }
     }
 
-    /// The picture that stands for the film.
+    /// The frame that stands for the film.
     pub(super) fn poster(&self, clips: &[Clip], problems: &mut Problems) -> Option<Poster> {
         match self.spec.poster.as_ref()? {
             PosterSpec::At(time) => {

@@ -58,10 +58,10 @@ pub(super) fn check(clip: &ClipSpec, source: &ClipContent<'_>, is_last: bool, pr
         && let EditTime::Micros(micros) = length.value
         && micros < HALF_FRAME_MICROS
     {
-        let message = format!("a length of {} is shorter than a picture of any film", length.value);
+        let message = format!("a length of {} is shorter than a frame of any film", length.value);
         problems.push(
             Diagnostic::error("bad-film", length.span, message)
-                .help("show it longer, such as `2s`, or for one picture: `1f`"),
+                .help("show it longer, such as `2s`, or for one frame: `1f`"),
         );
         return;
     }

@@ -103,7 +103,7 @@ impl FilmFiles {
             font: font.map(|font| Arc::clone(&font.bytes)),
             ..DrawnCharacters::default()
         });
-        // A line is examined as a whole, since fonts have signs for sequences of characters.
+        // A line is examined as a whole, since fonts have glyphs for sequences of characters.
         for line in text.value.lines() {
             let is_new = line.chars().any(|c| unusual(&c) && !drawn.examined.contains(&c));
             let left = MAX_EXAMINED.saturating_sub(self.examined_length);

@@ -106,7 +106,7 @@ fn seconds(micros: i64) -> VideoDuration {
     VideoDuration::from_secs_f64(micros as f64 / 1e6)
 }
 
-/// Warns of a poster beyond the film's end: its last picture is taken instead.
+/// Warns of a poster beyond the film's end: its last frame is taken instead.
 pub(super) fn check_poster(
     poster: &Spanned<EditTime>,
     clips: &[Clip],
@@ -121,7 +121,7 @@ pub(super) fn check_poster(
     let which = if position < 0 { "first" } else { "last" };
     let seconds = seconds(film);
     let message =
-        format!("`poster: {}` is not in the film: its {which} picture is taken instead", poster.value);
+        format!("`poster: {}` is not in the film: its {which} frame is taken instead", poster.value);
     problems.push(
         Diagnostic::warning("bad-film", poster.span, message)
             .label(format!("the film has {seconds} s"))

@@ -134,7 +134,7 @@ fn long_chains(workflow: &Workflow, refs: &RefGraph, problems: &mut Problems) {
         length[index] = 1 + begins_on.map(|used| length[used.target]).max().unwrap_or(0);
     }
     for (shot, length) in workflow.shots.iter().zip(length) {
-        // Only the first that is too far; all behind it are as well.
+        // Only the first that is too far; all after it are as well.
         if length == max.value.saturating_add(1) {
             let message = format!(
                 "the chain that ends here has {length} shots: each starts from a frame of the one before"

@@ -69,7 +69,6 @@ fn shot_text(value: &Yaml) -> Option<String> {
     }
 }
 
-/// Parses one medium.
 pub(super) fn read(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> Option<MediumSpec> {
     match &value.value {
         YamlValue::Text(text) => by_text(text, value.span.or(key_span), problems),

@@ -68,7 +68,6 @@ use crate::yaml::YamlValue;
 /// All instances of a workflow in file order, not yet sealed into a plan.
 #[derive(Clone, Debug)]
 pub struct Instances {
-    /// The workflow's name.
     pub(crate) name: String,
     /// The instances; their `occurrence` is not counted yet.
     pub(crate) nodes: Vec<Node>,

@@ -80,7 +80,7 @@ fn refused_file<'a>(
             let (finding, help) = refused_medium(inspected.get(path)?, limits)?;
             Some(RefusedFile { path, finding, help })
         }
-        // A frame is sent as a picture, whatever the codec.
+        // A frame is sent as an image, whatever the codec.
         MediaSource::FileFrame { path, .. } => {
             let video = *inspected.get(path)?;
             let (finding, help) = refused_medium(&MediaInfo { kind: MediaKind::Image, ..video }, limits)?;

@@ -13,17 +13,11 @@ pub enum Column {
     Scene,
     /// The shot's name or number.
     Shot,
-    /// The shot size.
     Size,
-    /// The camera's angle.
     Angle,
-    /// The camera's movement.
     Movement,
-    /// The focal length.
     Lens,
-    /// What is seen.
     Description,
-    /// What is said.
     Dialogue,
     /// What is heard besides.
     Sound,
@@ -34,7 +28,6 @@ pub enum Column {
 }
 
 impl Column {
-    /// All meanings.
     pub const ALL: [Self; 11] = [
         Self::Scene,
         Self::Shot,
@@ -71,7 +64,6 @@ impl Column {
 /// The meaning of a column by the caller's choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnChoice {
-    /// The meaning.
     pub column: Column,
     /// The column's name in the list.
     pub header: String,
@@ -80,10 +72,10 @@ pub struct ColumnChoice {
 /// Names of columns have fewer words than sentences.
 const MAX_HEADER_WORDS: usize = 4;
 
-/// Units behind the name of a length: `length in seconds`.
+/// Units after the name of a length: `length in seconds`.
 const UNITS: [&str; 5] = ["in", "sec", "secs", "second", "seconds"];
 
-/// Width and height of usual pictures.
+/// Width and height of usual frames.
 const RATIOS: [(&str, &str); 8] =
     [("16", "9"), ("4", "3"), ("1", "1"), ("21", "9"), ("3", "2"), ("5", "4"), ("2", "1"), ("2.39", "1")];
 
@@ -92,7 +84,6 @@ const MAX_TITLE_ROWS: usize = 10;
 
 /// The row that names the columns, and their meanings.
 pub(super) struct HeaderRow {
-    /// Its index.
     pub(super) row: usize,
     pub(super) columns: Vec<Column>,
 }

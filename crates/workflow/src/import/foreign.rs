@@ -57,12 +57,12 @@ pub(super) fn other_delimiter(head: &[CsvCell], cells: &[CsvCell]) -> Option<Dia
     let delimiter = DELIMITERS
         .into_iter()
         .find(|delimiter| first.text.bytes().filter(|byte| byte == delimiter).count() == head.len() - 1)?;
-    // A sentence has blanks behind its commas.
+    // A sentence has spaces after its commas.
     let parts = first.text.split(char::from(delimiter));
     if rest.len() + 1 == head.len() || parts.skip(1).any(|part| part.starts_with(' ')) {
         return None;
     }
     let name = if delimiter == b'\t' { "a tab".to_owned() } else { format!("`{}`", char::from(delimiter)) };
-    let message = format!("{name} separates the cells here, and another sign the names of the columns");
-    Some(Diagnostic::error("bad-table", first.span, message).help("use the same sign in all lines"))
+    let message = format!("{name} separates the cells here, and another character the names of the columns");
+    Some(Diagnostic::error("bad-table", first.span, message).help("use the same character in all lines"))
 }

@@ -13,7 +13,6 @@ pub(super) struct ListedShot {
     pub(super) scene: Option<String>,
     pub(super) prompt: String,
     pub(super) note: String,
-    /// What is said.
     pub(super) dialogue: Vec<SpokenLine>,
     /// Whether something is heard in it.
     pub(super) is_audible: bool,

@@ -27,16 +27,14 @@ use crate::csv::{self, CsvCell, CsvError};
 use crate::diagnostic::{Diagnostic, Problems, Report};
 use crate::limits;
 use crate::prices::SOUND;
-use crate::scaffold::{PictureOptions, ScaffoldError};
+use crate::scaffold::{ScaffoldError, VideoOptions};
 use crate::text_file::read_any_text;
 
-/// The caller's choices.
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
-    /// The workflow's name.
     pub name: String,
     /// Model and aspect ratio of all shots.
-    pub picture: PictureOptions,
+    pub video: VideoOptions,
     /// Whether each shot of a scene begins on the frame where the one before it ended.
     pub chain_scenes: bool,
     /// The meanings of columns by their names, before the usual names count.
@@ -50,7 +48,6 @@ pub struct ImportResult {
     pub workflow: Option<String>,
     /// How many shots it lists.
     pub shots: usize,
-    /// Errors and warnings.
     pub report: Report,
 }
 
@@ -64,8 +61,8 @@ pub fn import(
     options: &ImportOptions,
     contract: &Contract,
 ) -> Result<ImportResult, ScaffoldError> {
-    let model = options.picture.model(contract)?;
-    let shape = options.picture.shape(contract)?;
+    let model = options.video.model(contract)?;
+    let shape = options.video.shape(contract)?;
     let mut problems = Problems::default();
     let source = read_any_text(bytes, file_name, &mut problems);
     if let Some(other) = foreign::other_kind(source.text()) {
@@ -100,7 +97,7 @@ fn shots(
     }
 }
 
-/// The rows with text in them. Blanks are dropped in quotes too: a shot list is prose.
+/// The rows with text in them. Spaces are dropped in quotes too: a shot list is prose.
 fn rows(text: &str, choices: &[ColumnChoice]) -> Result<Vec<Vec<CsvCell>>, CsvError> {
     let first = rows_by(text, None)?;
     if columns::has_head(&first, choices) {

@@ -9,14 +9,13 @@ use super::ImportOptions;
 use super::listing::{ListedShot, SpokenLine};
 use crate::diagnostic::visible;
 use crate::prices::SOUND;
-use crate::scaffold::{PictureFields, field, head, prompt, scalar};
+use crate::scaffold::{VideoFields, field, head, prompt, scalar};
 
-/// The workflow's text.
 pub(super) fn workflow(
     shots: &[ListedShot],
     options: &ImportOptions,
     model: &Model,
-    shape: &PictureFields,
+    shape: &VideoFields,
     asks_for_sound: bool,
     list: &str,
 ) -> String {

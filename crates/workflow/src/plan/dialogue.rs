@@ -10,7 +10,6 @@ use crate::units::EditTime;
 pub struct DialogueLine {
     /// What is said; not blank.
     pub text: String,
-    /// Who says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speaker: Option<String>,
     /// When it begins, from the beginning of the video; `None`: after the line before it.

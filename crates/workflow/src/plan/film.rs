@@ -16,7 +16,7 @@ pub struct Film {
     /// Columns and rows, both even; `None` for the size that most clips have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<(u32, u32)>,
-    /// How pictures of another shape fill the frame.
+    /// How frames of another shape fill the film's frame.
     #[serde(default, skip_serializing_if = "Fit::is_default")]
     pub fit: Fit,
     /// The font of its titles and of subtitles that are drawn; `None` for the embedded ones.
@@ -31,7 +31,7 @@ pub struct Film {
     /// Whether clips get the colors of those that they continue.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub color_match: bool,
-    /// The picture that stands for it.
+    /// The frame that stands for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poster: Option<Poster>,
     /// The sound that lies over the clips.
@@ -43,16 +43,16 @@ pub struct Film {
     pub location: Location,
 }
 
-/// How pictures are brought to a film's size where their shape is another.
+/// How frames are brought to a film's size where their shape is another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fit {
-    /// The whole picture between black bars.
+    /// The whole frame between black bars.
     #[default]
     Letterbox,
-    /// The picture fills the frame; what is beyond it is cut off on both sides.
+    /// The frame fills the film's; what is beyond it is cut off on both sides.
     Crop,
-    /// The whole picture over itself, enlarged, blurred and darkened.
+    /// The whole frame over itself, enlarged, blurred and darkened.
     Blur,
 }
 
@@ -73,7 +73,7 @@ pub struct FilmFile {
     pub sha256: String,
 }
 
-/// The picture that stands for a film in lists. It is stored in its metadata and beside it.
+/// The frame that stands for a film in lists. It is stored in its metadata and beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Poster {
@@ -87,7 +87,7 @@ pub enum Poster {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subtitles {
-    /// Whether they are also drawn into its pictures.
+    /// Whether they are also drawn into its frames.
     #[serde(default)]
     pub burn: bool,
 }
@@ -96,7 +96,6 @@ pub struct Subtitles {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clip {
-    /// What is shown.
     pub source: ClipSource,
     /// The position in the source at which it begins; negative positions count back from the source's end. Default: the beginning.
     #[serde(rename = "in", default, skip_serializing_if = "Option::is_none")]
@@ -154,7 +153,7 @@ pub struct Title {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TitleStyle {
-    /// In the middle of the picture.
+    /// In the middle of the frame.
     Card,
     /// On the left in the lower third.
     LowerThird,
@@ -164,7 +163,6 @@ pub enum TitleStyle {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Transition {
-    /// How it looks.
     pub kind: TransitionKind,
     /// How long it is; half of it lies before the cut.
     pub length: EditTime,
@@ -174,15 +172,15 @@ pub struct Transition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TransitionKind {
-    /// One picture fades into the other.
+    /// One clip fades into the other.
     Dissolve,
     /// To black and from black.
     FadeBlack,
     /// To white and from white.
     FadeWhite,
-    /// The next picture is uncovered from the right to the left.
+    /// The next clip is uncovered from the right to the left.
     WipeLeft,
-    /// The next picture is uncovered from the left to the right.
+    /// The next clip is uncovered from the left to the right.
     WipeRight,
 }
 

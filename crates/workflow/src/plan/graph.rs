@@ -62,7 +62,6 @@ impl Plan {
         Ok(Self { ranks, ..plan })
     }
 
-    /// The workflow's name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -32,7 +32,6 @@ impl NodeKey {
         Self(hasher.finish())
     }
 
-    /// The raw bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0

@@ -76,7 +76,7 @@ pub struct Input {
     pub pointer: String,
     pub source: MediaSource,
     /// The request field that takes the value instead where it is data (a `data:` URI), not a URL. It is not part of the key: the same
-    /// picture in either place is the same work.
+    /// image in either place is the same work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_field: Option<Arc<str>>,
 }

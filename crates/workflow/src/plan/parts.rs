@@ -41,9 +41,7 @@ pub struct PartChange {
 /// A part's value as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PartValue {
-    /// See [`KeyPart::hash`].
     pub hash: String,
-    /// See [`KeyPart::value`].
     pub value: Option<String>,
 }
 

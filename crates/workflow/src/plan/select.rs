@@ -78,7 +78,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// Several shots in one word. An instance has commas as well, behind its `@`.
+    /// Several shots in one word. An instance has commas as well, after its `@`.
     fn listed_with_commas(&self, name: &str) -> Option<UnknownName> {
         let names: Vec<&str> = name.split(',').map(str::trim).collect();
         if names.len() < 2 || names.iter().any(|name| name.contains(',') || self.select(name).is_err()) {
@@ -86,7 +86,7 @@ impl Plan {
         }
         Some(UnknownName {
             message: format!("there is no shot `{}`", visible(name)),
-            help: Some(format!("shots are separated by blanks: `{}`", visible(&names.join(" ")))),
+            help: Some(format!("shots are separated by spaces: `{}`", visible(&names.join(" ")))),
         })
     }
 

@@ -47,7 +47,6 @@ pub enum InvalidPlan {
     InputPointer {
         /// The node's name.
         node: String,
-        /// The input's pointer.
         pointer: String,
     },
     /// A node takes a frame of another without an edge between them.

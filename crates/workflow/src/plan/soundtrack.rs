@@ -12,7 +12,6 @@ pub struct Soundtrack {
     /// Music under the whole film.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub music: Option<Music>,
-    /// Voices over it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub voices: Vec<Voice>,
     /// The loudness of the whole film; `None` leaves it as it is.
@@ -24,7 +23,6 @@ pub struct Soundtrack {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Music {
-    /// The sound.
     pub file: FilmFile,
     /// The change of its level.
     #[serde(default, skip_serializing_if = "Decibels::is_zero")]
@@ -50,7 +48,6 @@ pub struct Music {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Voice {
-    /// The sound.
     pub file: FilmFile,
     /// The clip of the film with which it begins, from 0; the film's beginning is that of clip 0.
     pub clip: usize,

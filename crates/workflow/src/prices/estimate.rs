@@ -53,7 +53,6 @@ fn is_none(count: &u64) -> bool {
 }
 
 impl CostEstimate {
-    /// Adds one task.
     pub fn add(&mut self, inputs: &PriceInputs, cost: Option<Interval<Money>>, kind: EstimateKind) {
         let index = self.lines.iter().position(|line| line.each == *inputs).unwrap_or_else(|| {
             self.lines.push(EstimateLine {

@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interval<T> {
-    /// The lower bound.
     pub min: T,
-    /// The upper bound.
     pub max: T,
 }
 

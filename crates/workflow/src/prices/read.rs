@@ -18,7 +18,6 @@ use crate::yaml::{Yaml, YamlValue};
 pub struct PricesOutcome {
     /// The table, where the file has no errors and is not empty: comments alone are no table.
     pub prices: Option<Prices>,
-    /// Errors and warnings.
     pub report: Report,
 }
 

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use contract::Contract;
 
-use super::picture::{PictureOptions, ScaffoldError};
 use super::text::{field, head, scalar};
+use super::video_options::{ScaffoldError, VideoOptions};
 use crate::limits;
 
 /// The kind of a scaffolded workflow.
@@ -38,12 +38,12 @@ const SHOT_PROMPTS: [(&str, &str); 6] = [
 /// The text of a new workflow with a number of shots, or of cells of a sweep.
 ///
 /// # Errors
-/// As [`PictureOptions::model`]; or the contract has no such aspect ratio, or there are too many shots.
+/// As [`VideoOptions::model`]; or the contract has no such aspect ratio, or there are too many shots.
 pub fn scaffold(
     kind: WorkflowKind,
     name: &str,
     shots: usize,
-    picture: &PictureOptions,
+    video: &VideoOptions,
     contract: &Contract,
 ) -> Result<String, ScaffoldError> {
     if !(1..=limits::MAX_SCAFFOLD_SHOTS).contains(&shots) {
@@ -52,8 +52,8 @@ pub fn scaffold(
             limits::MAX_SCAFFOLD_SHOTS
         )));
     }
-    let model = picture.model(contract)?;
-    let shape = picture.shape(contract)?;
+    let model = video.model(contract)?;
+    let shape = video.shape(contract)?;
     let seconds = 5.clamp(*model.durations.start(), *model.durations.end());
     let mut out = head(&[
         "runner check FILE     reports every error; sends nothing",

@@ -2,12 +2,12 @@
 
 mod companions;
 mod kinds;
-mod picture;
 mod text;
+mod video_options;
 
 pub use self::companions::{IGNORED, gitignore, price_table};
 pub use self::kinds::{WorkflowKind, scaffold};
-pub(crate) use self::picture::PictureFields;
-pub use self::picture::{PictureOptions, ScaffoldError};
 pub use self::text::name_for;
 pub(crate) use self::text::{field, head, prompt, scalar};
+pub(crate) use self::video_options::VideoFields;
+pub use self::video_options::{ScaffoldError, VideoOptions};

@@ -10,7 +10,7 @@ use crate::diagnostic::{did_you_mean_model, quoted_list, visible};
 
 /// Model and aspect ratio for all shots.
 #[derive(Clone, Debug)]
-pub struct PictureOptions {
+pub struct VideoOptions {
     /// The family, such as `A`, in either case.
     pub family: String,
     /// The model's id; without it, the family's first model that needs no image.
@@ -32,9 +32,9 @@ impl ScaffoldError {
 
 /// The request fields that set resolution and aspect ratio.
 #[derive(Clone, Debug)]
-pub(crate) struct PictureFields(Vec<(String, String)>);
+pub(crate) struct VideoFields(Vec<(String, String)>);
 
-impl PictureFields {
+impl VideoFields {
     /// The fields as lines with an indent.
     pub(crate) fn fields(&self, indent: &str) -> String {
         self.0.iter().fold(String::new(), |mut out, (name, value)| {
@@ -50,7 +50,7 @@ const SIZE: &str = "size";
 /// Pixels of the shorter side, where a size is derived from the ratio.
 const SHORT_SIDE: u64 = 480;
 
-impl PictureOptions {
+impl VideoOptions {
     /// The model.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl PictureOptions {
     }
 
     /// The fields for the aspect ratio and, where the request chooses it, the lowest resolution.
-    pub(crate) fn shape(&self, contract: &Contract) -> Result<PictureFields, ScaffoldError> {
+    pub(crate) fn shape(&self, contract: &Contract) -> Result<VideoFields, ScaffoldError> {
         let model = self.model(contract)?;
         let mut fields = Vec::new();
         if let contract::ResolutionSource::Request { field, values } = &model.resolution {
@@ -107,7 +107,7 @@ impl PictureOptions {
         } else if contract.field(&model.family, SIZE).is_some() {
             fields.push((SIZE.to_owned(), self.size()?));
         }
-        Ok(PictureFields(fields))
+        Ok(VideoFields(fields))
     }
 
     /// The aspect ratio as a size in even pixels.

@@ -223,7 +223,7 @@ fn one_or_many(item: &Value) -> Value {
 
 fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
     let text = || json!({ "type": "string" });
-    // Letters of any script, as far as a pattern in all dialects can tell them from signs.
+    // Letters of any script, as far as a pattern in all dialects can tell them from other characters.
     let name = r"^[^\u0000-/:-@\[-`{-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u2000-\u206f][^\u0000-,./:-@\[-^`{-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u2000-\u206f]*$";
     let shot_ref = json!({ "type": ["string", "integer"] });
     match shape {

@@ -155,7 +155,7 @@ fn shown_length(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Ed
     Some(Spanned::new(EditTime::from_duration(seconds), value.span.or(key.span)))
 }
 
-/// Whether an end is not after a start, as far as that can be said without the clip.
+/// Whether an end is not after a start, as far as that is known without the clip.
 fn is_reversed(start: EditTime, end: EditTime) -> bool {
     match (start, end) {
         (EditTime::Frames(start), EditTime::Frames(end))

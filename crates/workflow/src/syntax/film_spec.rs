@@ -17,7 +17,7 @@ pub struct FilmSpec {
     pub size: Option<Spanned<(u32, u32)>>,
     /// Frames per second.
     pub frame_rate: Option<Spanned<FrameRate>>,
-    /// How pictures of another shape fill the frame.
+    /// How frames of another shape fill the film's frame.
     pub fit: Fit,
     /// The font of its titles and of subtitles that are drawn.
     pub font: Option<Entry>,
@@ -25,7 +25,7 @@ pub struct FilmSpec {
     pub subtitles: Option<Spanned<Subtitles>>,
     /// Whether clips get the colors of those that they continue.
     pub color_match: bool,
-    /// The picture that stands for it.
+    /// The frame that stands for it.
     pub poster: Option<PosterSpec>,
     /// The sound that lies over its clips.
     pub soundtrack: SoundtrackSpec,
@@ -33,7 +33,7 @@ pub struct FilmSpec {
     pub clips: Option<Vec<ClipSpec>>,
 }
 
-/// The picture that stands for a film, as the file describes it.
+/// The frame that stands for a film, as the file describes it.
 #[derive(Clone, Debug)]
 pub enum PosterSpec {
     /// The one at this time.
@@ -47,7 +47,6 @@ pub enum PosterSpec {
 pub struct SoundtrackSpec {
     /// Music under the whole film.
     pub music: Option<MusicSpec>,
-    /// Voices over it.
     pub voices: Vec<VoiceSpec>,
     /// The loudness of the whole film.
     pub loudness: Option<Spanned<Loudness>>,
@@ -56,7 +55,6 @@ pub struct SoundtrackSpec {
 /// Music under a film as the file describes it.
 #[derive(Clone, Debug)]
 pub struct MusicSpec {
-    /// The sound file.
     pub file: Entry,
     /// The change of its level.
     pub gain: Option<Spanned<Decibels>>,
@@ -75,7 +73,6 @@ pub struct MusicSpec {
 /// A voice over a film as the file describes it.
 #[derive(Clone, Debug)]
 pub struct VoiceSpec {
-    /// The sound file.
     pub file: Entry,
     /// The shot with which it begins.
     pub at: Option<Spanned<ShotRef>>,
@@ -88,7 +85,6 @@ pub struct VoiceSpec {
 /// A clip of a film as the file describes it.
 #[derive(Clone, Debug)]
 pub struct ClipSpec {
-    /// What is shown.
     pub source: ClipSourceSpec,
     /// The position at which it begins.
     pub start: Option<Spanned<EditTime>>,

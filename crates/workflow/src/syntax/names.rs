@@ -156,7 +156,7 @@ pub(crate) fn output_name(name: &str) -> Result<(), String> {
             "`{name}` is not a name that every file system takes: there is a `.` before its ending"
         )),
         Some(stem) if !stem.is_empty() && stem.trim() == stem => Ok(()),
-        Some(stem) if !stem.trim().is_empty() => Err(format!("`{name}` has a blank at an end of the name")),
+        Some(stem) if !stem.trim().is_empty() => Err(format!("`{name}` has a space at an end of the name")),
         _ => Err(format!("`{name}` does not end in `.mp4`")),
     }
 }

@@ -4,14 +4,10 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
     Text,
-    /// A whole number.
     Integer,
-    /// Any number.
     Number,
-    /// True or false.
     Boolean,
     List,
-    /// A mapping.
     Map,
 }
 

@@ -14,7 +14,6 @@ use crate::yaml::{Key, Yaml, YamlValue};
 /// A parameter: its default, and its allowed values.
 #[derive(Clone, Debug)]
 pub struct Param {
-    /// Its name.
     pub key: Key,
     /// Its value without an override, which may contain templates; without it an override is required.
     pub default: Option<Yaml>,

@@ -18,7 +18,6 @@ pub(super) fn shot_refs(
     one_or_many(value).iter().filter_map(|item| shot_ref(key, fallback, item, problems)).collect()
 }
 
-/// One shot reference.
 pub(super) fn shot_ref(
     key: &KeySpec,
     fallback: Span,

@@ -147,7 +147,6 @@ impl Workflow {
 /// Shots that have parameters and defaults in common, such as an act.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// The name.
     pub key: Key,
     /// Parameters in place of the workflow's; each may use those above it, and the workflow's.
     pub params: Vec<Param>,
@@ -162,11 +161,10 @@ pub struct Group {
 /// A character of the cast.
 #[derive(Clone, Debug)]
 pub struct Character {
-    /// The name.
     pub key: Key,
     /// What the character looks like.
     pub description: Option<Entry>,
-    /// Pictures of the character.
+    /// Images of the character.
     pub stills: Option<Entry>,
     /// How the character sounds.
     pub voice: Option<Entry>,
@@ -177,9 +175,7 @@ pub struct Character {
 /// A line of dialogue.
 #[derive(Clone, Debug)]
 pub struct LineSpec {
-    /// What is said.
     pub text: Entry,
-    /// Who says it.
     pub speaker: Option<Entry>,
     /// When it begins in the shot's video; not negative.
     pub at: Option<Spanned<EditTime>>,

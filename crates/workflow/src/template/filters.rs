@@ -11,7 +11,7 @@ use super::writer::BoundedWriter;
 use crate::csv::CsvCell;
 use crate::limits;
 
-/// The most blanks of a level of JSON.
+/// The most spaces of a level of JSON.
 const MAX_INDENT: usize = 16;
 
 fn invalid_operation(message: impl Into<String>) -> Error {
@@ -68,8 +68,8 @@ pub(super) fn tojson(value: &Value, kwargs: &Kwargs) -> Result<String, Error> {
     let written = if indent == 0 {
         serde_json::to_writer(&mut out, value)
     } else {
-        let blanks = " ".repeat(indent);
-        let formatter = serde_json::ser::PrettyFormatter::with_indent(blanks.as_bytes());
+        let spaces = " ".repeat(indent);
+        let formatter = serde_json::ser::PrettyFormatter::with_indent(spaces.as_bytes());
         value.serialize(&mut serde_json::Serializer::with_formatter(&mut out, formatter))
     };
     match written {

@@ -1,6 +1,6 @@
 //! `*` multiplies numbers only.
 //!
-//! minijinja's `*` also repeats text and lists, up to 100 MB in a step. The template that is compiled therefore has a filter behind
+//! minijinja's `*` also repeats text and lists, up to 100 MB in a step. The template that is compiled therefore has a filter after
 //! both operands of each `*` that passes numbers only: `a * b.c | int` is compiled as `a |__number * b.c | int|__number`.
 //! `*`, `/`, `//` and `%` have the same precedence and numbers as results, so the operands beside the `*` are all that matters.
 
@@ -94,9 +94,9 @@ fn insertion() -> String {
 
 /// The end of an operand: signs, a value, its members, indexes and calls, and filters.
 fn operand_end(code: &[u8], start: usize) -> usize {
-    let mut pos = blanks_end(code, start);
+    let mut pos = spaces_end(code, start);
     while code.get(pos) == Some(&b'-') {
-        pos = blanks_end(code, pos + 1);
+        pos = spaces_end(code, pos + 1);
     }
     pos = match code.get(pos) {
         Some(b'\'' | b'"') => super::scan::after_quoted(code, pos),
@@ -104,16 +104,16 @@ fn operand_end(code: &[u8], start: usize) -> usize {
         _ => name_end(code, pos),
     };
     loop {
-        let next = blanks_end(code, pos);
+        let next = spaces_end(code, pos);
         pos = match code.get(next) {
-            Some(b'.' | b'|') => name_end(code, blanks_end(code, next + 1)),
+            Some(b'.' | b'|') => name_end(code, spaces_end(code, next + 1)),
             Some(b'(' | b'[') => bracket_end(code, next),
             _ => return pos.min(code.len()),
         };
     }
 }
 
-fn blanks_end(code: &[u8], start: usize) -> usize {
+fn spaces_end(code: &[u8], start: usize) -> usize {
     start + code.get(start..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 

@@ -220,7 +220,7 @@ fn code(bytes: &[u8], open: usize, close: u8) -> Region {
                     b'}' => depth = depth.saturating_sub(1),
                     b'*' => {
                         region.stars.push(pos);
-                        // The operator and a filter behind each operand.
+                        // The operator and a filter after each operand.
                         region.operators += 3;
                     }
                     b'~' | b'+' => region.joins += 1,

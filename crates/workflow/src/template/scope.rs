@@ -15,7 +15,6 @@ pub(crate) struct Scope {
 
 #[derive(Clone, Debug, Default)]
 struct Names {
-    /// The enclosing scope.
     parent: Option<Arc<Names>>,
     own: IndexMap<String, Value>,
     /// The few variables of an instance, searched linearly.
@@ -32,7 +31,6 @@ impl Scope {
         Self { names: Arc::new(names) }
     }
 
-    /// Sets a variable.
     pub(crate) fn set(&mut self, name: &str, value: &Json) {
         Arc::make_mut(&mut self.names).own.insert(name.to_owned(), from_json(value));
     }

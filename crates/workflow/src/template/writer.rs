@@ -7,7 +7,6 @@ use crate::limits;
 /// A writer that fails once [`limits::MAX_RENDERED_BYTES`] are exceeded, which stops the template.
 #[derive(Debug, Default)]
 pub(super) struct BoundedWriter {
-    /// What was written.
     pub(super) text: Vec<u8>,
     /// Whether the limit was exceeded.
     pub(super) is_full: bool,

@@ -14,7 +14,7 @@ pub struct Speed(u32);
 /// One, in the unit that is stored.
 const UNIT: u32 = 10_000;
 impl Speed {
-    /// The slowest: below, pictures are stills.
+    /// The slowest: below, frames are stills.
     pub const MIN: f64 = 0.1;
     /// The fastest: above, sound is noise.
     pub const MAX: f64 = 10.0;

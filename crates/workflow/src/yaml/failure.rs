@@ -74,7 +74,6 @@ pub(crate) enum SyntaxClass {
     Quoted,
     /// A bracket that is not closed, or what is between brackets.
     Brackets,
-    /// Anything else.
     Other,
 }
 

@@ -47,7 +47,7 @@ fn before_key(text: &str, key: Span) -> Option<Span> {
     (!between.contains(['\n', '\r'])).then_some(tag)
 }
 
-/// The tag that stands right before a value, or before its anchor or the sign of its block, if there is one.
+/// The tag that stands right before a value, or before its anchor or the indicator of its block, if there is one.
 fn before(text: &str, span: Span) -> Option<Span> {
     let start = span.start();
     let starts_like_tag = text.get(span.range()).is_some_and(|written| written.starts_with('!'));

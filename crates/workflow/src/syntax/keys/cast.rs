@@ -12,7 +12,7 @@ pub(crate) const DESCRIPTION: KeySpec = KeySpec::new(
 pub(crate) const STILLS: KeySpec = KeySpec::new(
     "stills",
     Shape::Stills,
-    "pictures of the character; references of each shot that has the character in its `cast`",
+    "images of the character; references of each shot that has the character in its `cast`",
     "stills: [stills/keeper.png]",
 )
 .templated();

@@ -20,7 +20,7 @@ pub(crate) const SIZE: KeySpec = KeySpec::new(
 pub(crate) const FIT: KeySpec = KeySpec::new(
     "fit",
     Shape::Choice(|| names_of(&FITS)),
-    "how pictures of another shape fill the frame: between black bars, cut off at the sides, or over themselves, blurred; default: `letterbox`",
+    "how frames of another shape fill the film's frame: between black bars, cut off at the sides, or over themselves, blurred; default: `letterbox`",
     "fit: crop",
 );
 pub(crate) const FONT: KeySpec = KeySpec::new(
@@ -51,7 +51,7 @@ pub(crate) const COLOR_MATCH: KeySpec = KeySpec::new(
 pub(crate) const POSTER: KeySpec = KeySpec::new(
     "poster",
     Shape::Poster,
-    "the picture that stands for the film: in its metadata, and beside it as `NAME.jpg`; of a shot, the one in its middle; default: none",
+    "the frame that stands for the film: in its metadata, and beside it as `NAME.jpg`; of a shot, the one in its middle; default: none",
     "poster: 3s",
 );
 pub(crate) const MUSIC: KeySpec = KeySpec::new(
@@ -184,19 +184,19 @@ pub(crate) const CLIP: ObjectSpec = ObjectSpec {
 pub(crate) const DISSOLVE: KeySpec = KeySpec::new(
     "dissolve",
     Shape::EditLength,
-    "one picture fades into the other, for this long",
+    "one clip fades into the other, for this long",
     "dissolve: 12f",
 );
 pub(crate) const FADE: KeySpec = KeySpec::new(
     "fade",
     Shape::Choice(|| names_of(&COLORS)),
-    "the picture fades to this color, and the next one from it",
+    "the clip fades to this color, and the next one from it",
     "fade: black",
 );
 pub(crate) const WIPE: KeySpec = KeySpec::new(
     "wipe",
     Shape::Choice(|| names_of(&DIRECTIONS)),
-    "the next picture is uncovered in this direction",
+    "the next clip is uncovered in this direction",
     "wipe: left",
 );
 pub(crate) const TRANSITION_LENGTH: KeySpec = KeySpec::new(
@@ -241,7 +241,7 @@ pub(crate) const FROM: KeySpec = KeySpec::new(
 pub(crate) const BURN: KeySpec = KeySpec::new(
     "burn",
     Shape::Flag,
-    "also draws them into the film's pictures, which are encoded again where they are",
+    "also draws them into the film's frames, which are encoded again where they are",
     "burn: true",
 );
 

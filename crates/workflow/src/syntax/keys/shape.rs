@@ -72,7 +72,6 @@ pub(crate) enum Shape {
     CharacterVoice,
     /// Names with values or declarations.
     Params,
-    /// Request fields.
     Fields,
     Matrix,
     /// Axes by name, or a list of such mappings.

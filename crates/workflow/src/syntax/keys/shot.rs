@@ -55,7 +55,7 @@ pub(crate) const REFERENCES: KeySpec = KeySpec::new(
 pub(crate) const CAST: KeySpec = KeySpec::new(
     "cast",
     Shape::Characters,
-    "the characters who are seen: their descriptions go in front of the prompt, their stills behind the `references`",
+    "the characters who are seen: their descriptions go in front of the prompt, their stills after the `references`",
     "cast: [keeper, boy]",
 )
 .templated();

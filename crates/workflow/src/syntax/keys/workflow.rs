@@ -74,7 +74,6 @@ pub(crate) const MAX_CHAIN: KeySpec = KeySpec::new(
     "max_chain: 12",
 );
 
-/// A workflow file.
 pub(crate) const WORKFLOW: ObjectSpec = ObjectSpec {
     noun: "workflow",
     keys: &[
@@ -89,7 +88,6 @@ pub(crate) const WORKFLOW: ObjectSpec = ObjectSpec {
 pub(crate) const FRAGMENT_VERSION: KeySpec =
     KeySpec::new("version", Shape::Version, "version of the file format", "version: 1");
 
-/// An included file.
 pub(crate) const FRAGMENT: ObjectSpec = ObjectSpec {
     noun: "included file",
     keys: &[&FRAGMENT_VERSION, &INCLUDE, &PARAMS, &CAST, &DEFAULTS, &GROUPS],
