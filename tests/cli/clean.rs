@@ -130,7 +130,7 @@ fn clean_removes_earlier_cuts_and_superseded_clips() {
     changed(&loud);
     let next_run = project.runner(&["run", "two.yaml"]).expect(0);
     inline_snapshot!(next_run.notes(), @"
-    film: out/two/two.mp4 (8.0 s, 640x640, silent, all pictures copied)
+    film: out/two/two.mp4 (8.0 s, 640x640, silent, all frames copied)
     all 2 shots are up to date, nothing was submitted
     ");
     let cuts =
@@ -149,7 +149,7 @@ fn clean_removes_earlier_cuts_and_superseded_clips() {
     changed(&film);
     let restored = project.runner(&["run", "two.yaml"]).expect(0);
     inline_snapshot!(restored.notes(), @"
-    film: out/two/two.mp4 (8.0 s, 640x640, silent, all pictures copied)
+    film: out/two/two.mp4 (8.0 s, 640x640, silent, all frames copied)
     all 2 shots are up to date, nothing was submitted
     ");
 

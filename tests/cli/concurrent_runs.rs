@@ -38,14 +38,14 @@ fn concurrent_reruns_submit_each_shot_once() {
 const CHAIN: &str = "version: 1\nname: chain\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
     - { id: one, prompt: a quiet sea }\n  - { id: two, prompt: a loud sea, continues: one }\n";
 
-/// What a rerun renders behind a new video is what any other run would render behind it.
+/// What a rerun renders after a new video is what any other run would render after it.
 #[test]
 fn run_beside_a_rerun_of_a_chain_submits_each_shot_once() {
     for held_is_rerun in [true, false] {
         let proxy = RecordingProxy::faithful();
         let project = Project::new("chain.yaml", CHAIN).against(&proxy.url, KEY);
         project.runner(&["run", "chain.yaml"]).expect(0);
-        // The first shot is rendered again; the second one is still to be rendered behind it.
+        // The first shot is rendered again; the second one is still to be rendered after it.
         project.runner_killed_at("after downloaded", &["run", "chain.yaml", "--rerun"]);
         assert_eq!(proxy.posts().len(), 3);
         let (held_arguments, other_arguments): (&[&str], &[&str]) = if held_is_rerun {

@@ -235,16 +235,16 @@ fn prepare_failed() {
     let text = workflow_of(1, "few", "the sea").replace(" }\nfilm", ", first_frame: still.png }\nfilm");
     fs_err::write(project.file("few.yaml"), text).expect("a writable folder");
     let still = project.file("still.png");
-    let picture = media::encode_png(&media::RgbImage::new(64, 64));
+    let image = media::encode_png(&media::RgbImage::new(64, 64));
     for side in ["before", "after"] {
-        fs_err::write(&still, &picture).expect("a writable folder");
+        fs_err::write(&still, &image).expect("a writable folder");
         let output = project.runner_held_at("before started", &format!("{side} prepare-failed"), RUN, || {
-            fs_err::remove_file(&still).expect("the picture can be removed");
+            fs_err::remove_file(&still).expect("the image can be removed");
         });
         assert_eq!(output.code, None, "{}", output.transcript());
         assert_eq!(proxy.posts().len(), 0);
     }
-    fs_err::write(&still, &picture).expect("a writable folder");
+    fs_err::write(&still, &image).expect("a writable folder");
     let last = project.runner(RUN).expect(0);
     assert_eq!(proxy.posts().len(), 1, "{}", last.transcript());
 }
@@ -283,11 +283,11 @@ fn film_is_edited_and_joined_again(point: CommitPoint) {
     let (proxy, project) = setup(2, "");
     let text = workflow_of(2, "few", "the sea");
     project.runner(RUN).expect(0);
-    let pictures = |name: &str| {
+    let frames = |name: &str| {
         let film = media::probe(&project.file(&format!("out/few/{name}"))).expect("a whole film");
-        film.video.expect("pictures").frames
+        film.video.expect("frames").frames
     };
-    let total = pictures("few.mp4");
+    let total = frames("few.mp4");
     for (edit, side) in [(1, "before"), (2, "after")] {
         let film = format!("few.mp4, shots: [{{ shot: s1, in: {edit}f }}, s2] }}");
         let edited = text.replace("few.mp4 }", &film);
@@ -296,15 +296,15 @@ fn film_is_edited_and_joined_again(point: CommitPoint) {
         let boundary = format!("{side} {}", point.as_str());
         let output = project.runner_killed_at(&boundary, RUN);
         assert_eq!(output.code, None, "it is killed {boundary}: {}", output.transcript());
-        let current = pictures("few.mp4");
+        let current = frames("few.mp4");
         assert!(
             current == total - edit || current == total + 1 - edit,
-            "{boundary}: the film has {current} of {total} pictures"
+            "{boundary}: the film has {current} of {total} frames"
         );
         project.runner(RUN).expect(0);
-        let earlier: Vec<u64> = (1..=edit).map(|number| pictures(&format!("few.{number}.mp4"))).collect();
+        let earlier: Vec<u64> = (1..=edit).map(|number| frames(&format!("few.{number}.mp4"))).collect();
         let expected: Vec<u64> = (0..edit).map(|edit| total - edit).collect();
-        assert_eq!((pictures("few.mp4"), earlier), (total - edit, expected), "{boundary}");
+        assert_eq!((frames("few.mp4"), earlier), (total - edit, expected), "{boundary}");
         assert!(!project.file(&format!("out/few/few.{}.mp4", edit + 1)).exists(), "{boundary}");
     }
     assert_eq!(proxy.posts().len(), 2, "an edit costs nothing");

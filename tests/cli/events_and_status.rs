@@ -67,7 +67,7 @@ fn event_stream_matches_schema_and_holds_no_secrets() {
     [TIME]  INFO run{run=[RUN]}: engine::executor::trace: ended node="b" outcome="done"
     "#);
     assert!(output.err.contains("status=200"), "{}", output.err);
-    // The request holds a picture, and answers hold addresses: neither is for others.
+    // The request holds an image, and answers hold addresses: neither is for others.
     let bodies =
         proxy.posts().iter().map(|post| String::from_utf8_lossy(&post.body).into_owned()).collect::<String>();
     assert!(bodies.contains("data:image/png;base64,"), "the chain sends a frame along");
@@ -85,7 +85,7 @@ fn event_stream_matches_schema_and_holds_no_secrets() {
     );
 }
 
-/// The clips are scaled, so that each picture is encoded. By the clock of this test each takes 50 ms, so that the film of 40 pictures takes two seconds, and the one of 80 four.
+/// The clips are scaled, so that each frame is encoded. By the clock of this test each takes 50 ms, so that the film of 40 frames takes two seconds, and the one of 80 four.
 #[test]
 fn films_that_take_long_report_their_progress() {
     let text = "version: 1\nname: long\ndefaults: { model: modelb-video-480p, seconds: 5, size: 480x480 }\nshots:\n  \
@@ -93,7 +93,7 @@ fn films_that_take_long_report_their_progress() {
         films:\n  - { output: short.mp4, size: 240x240, shots: [a] }\n  - { output: long.mp4, size: 240x240, shots: [a, b] }\n";
     let project = Project::new("long.yaml", text);
     let arguments = ["run", "long.yaml", "--format", "ndjson"];
-    let events = lines(&project.runner_with(("RUNNER_TEST_PICTURE_MILLIS", "50"), &arguments).expect(0).out);
+    let events = lines(&project.runner_with(("RUNNER_TEST_FRAME_MILLIS", "50"), &arguments).expect(0).out);
     let schema: Value =
         serde_json::from_str(&project.runner(&["schema", "events"]).expect(0).out).expect("a schema");
     let validator = jsonschema::draft202012::new(&schema).expect("a schema");
@@ -101,7 +101,7 @@ fn films_that_take_long_report_their_progress() {
     let reported = |lines: &[Value], film: &str| -> Vec<String> {
         let is_of_film = |line: &&Value| line["name"] == film;
         let line = |line: &Value| match line["kind"].as_str() {
-            Some("film-progress") => format!("{} of {}", line["pictures"], line["all_pictures"]),
+            Some("film-progress") => format!("{} of {}", line["frames"], line["all_frames"]),
             other => other.unwrap_or_default().to_owned(),
         };
         lines.iter().filter(is_of_film).map(line).collect()

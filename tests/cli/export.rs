@@ -94,7 +94,7 @@ fn dialogue_is_exported_as_subtitles() {
     }
     let next_run = project.runner(&["run", "pier.yaml", "--only", "door", "stairs"]).expect(0);
     inline_snapshot!(next_run.notes(), @"
-    film: out/pier/pier.mp4 (1.2 s, 640x640, silent, 8 pictures copied, 2 encoded)
+    film: out/pier/pier.mp4 (1.2 s, 640x640, silent, 8 frames copied, 2 encoded)
     2 of 4 shots are done, 2 not selected, nothing was submitted
     ");
     project.runner(&["view", "pier.yaml", "--no-open"]).expect(0);

@@ -52,7 +52,7 @@ fn film_is_encoded_in_other_formats() {
         ("webm", "libvpx-vp9", "pier.webm", "vp9", Some("opus")),
         ("gif", "gif", "pier.gif", "gif", None),
     ];
-    for (format, encoder, name, pictures, sound) in formats {
+    for (format, encoder, name, codec, sound) in formats {
         if !encoders.contains(encoder) {
             println!("skipped: this ffmpeg lacks {encoder}");
             continue;
@@ -77,14 +77,14 @@ fn film_is_encoded_in_other_formats() {
             let streams = probe["streams"].as_array().expect("streams");
             streams.iter().find(|stream| stream["codec_type"] == kind).cloned()
         };
-        let video = stream("video").expect("pictures");
-        assert_eq!(video["codec_name"], pictures, "{format}");
+        let video = stream("video").expect("frames");
+        assert_eq!(video["codec_name"], codec, "{format}");
         let frame_count: u64 =
             video["nb_read_frames"].as_str().and_then(|count| count.parse().ok()).expect("a count");
-        // Two seconds: eight pictures per second in the film, twelve in the animation.
+        // Two seconds: eight frames per second in the film, twelve in the animation.
         assert_eq!(frame_count, if format == "gif" { 24 } else { 16 }, "{format}");
-        let codec = stream("audio").map(|sound| sound["codec_name"].as_str().unwrap_or_default().to_owned());
-        assert_eq!(codec.as_deref(), sound, "{format}");
+        let audio = stream("audio").map(|sound| sound["codec_name"].as_str().unwrap_or_default().to_owned());
+        assert_eq!(audio.as_deref(), sound, "{format}");
         let bytes = fs_err::read(&file).expect("a file");
         let has = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
         assert!(has("http://cv.iptc.org/newscodes/digitalsourcetype/algorithmicMedia"), "{format}");

@@ -26,7 +26,7 @@ fn storyboard_renders_film_and_second_run_submits_nothing() {
     let chained = chained(&project);
     assert!(chained.len() >= 4, "two chains of three: {chained:?}");
     let sum: f64 = clips.iter().map(|clip| clip.duration.as_secs_f64()).sum();
-    // The picture on which two shots meet is shown once.
+    // The frame on which two shots meet is shown once.
     let length = sum - chained.len() as f64 / 24.0;
     assert!(shots.len() >= 6);
     assert!((probe.duration.as_secs_f64() - length).abs() < 0.05, "{:?} against {length} s", probe.duration);
@@ -133,11 +133,11 @@ fn edited_film_has_its_trims_and_transitions() {
     let write =
         |text: &str| fs_err::write(project.file("edited.yaml"), text).expect("the folder is writable");
     let run = project.runner(&["run", "edited.yaml"]).expect(0);
-    // 24 - 4 - 1 (the picture on which the shots meet) + 24 - 3 + 12 - 3 + 3: the dissolve plays three pictures of each beyond the cut, and
+    // 24 - 4 - 1 (the frame on which the shots meet) + 24 - 3 + 12 - 3 + 3: the dissolve plays three frames of each beyond the cut, and
     // the second clip has none before its beginning.
     cli_snapshot!("run_edited", run);
     let film = media::probe(&project.file("out/edited/edited.mp4")).expect("the film probes");
-    assert_eq!(film.video.expect("pictures").frames, 19 + 21 + 9);
+    assert_eq!(film.video.expect("frames").frames, 19 + 21 + 9);
     let last = media::last_frame(&project.file("out/edited/edited.mp4")).expect("a last frame");
     let brightest = last.pixels().iter().max().copied().unwrap_or_default();
     assert!(brightest < 64, "the film ends in black: {brightest}");
@@ -151,11 +151,11 @@ fn edited_film_has_its_trims_and_transitions() {
     write(&EDITED.replace("in: 4f", "in: 8f"));
     let next_run = project.runner(&["run", "edited.yaml"]).expect(0);
     inline_snapshot!(next_run.notes(), @"
-    film: out/edited/edited.mp4 (5.6 s, 640x640, silent, 25 pictures copied, 20 encoded)
+    film: out/edited/edited.mp4 (5.6 s, 640x640, silent, 25 frames copied, 20 encoded)
     all 2 shots are up to date, nothing was submitted
     ");
     let film = media::probe(&project.file("out/edited/edited.mp4")).expect("the film probes");
-    assert_eq!(film.video.expect("pictures").frames, 15 + 21 + 9);
+    assert_eq!(film.video.expect("frames").frames, 15 + 21 + 9);
     assert!(project.file("out/edited/edited.1.mp4").exists(), "the earlier cut is kept");
     // What cannot fit is refused before anything is paid for; what does not fit the video fails the film and names the clip.
     write(&EDITED.replace("in: 4f", "in: 4s"));
@@ -205,7 +205,7 @@ fn music_and_voices_lie_over_the_film_at_its_loudness() {
     write("said.wav", &tone(880.0));
     let run = project.runner(&["run", "lamp.yaml"]).expect(0);
     inline_snapshot!(run.notes(), @"
-    film: out/lamp/lamp.mp4 (2.0 s, 640x640, with sound at [LOUDNESS] LUFS, all pictures copied)
+    film: out/lamp/lamp.mp4 (2.0 s, 640x640, with sound at [LOUDNESS] LUFS, all frames copied)
     2 of 2 shots are done, 2 submitted
     ");
     assert!((loudness(&run) + 16.0).abs() < 0.5, "{}", run.out);
@@ -229,7 +229,7 @@ fn music_and_voices_lie_over_the_film_at_its_loudness() {
     write("said.wav", &tone(440.0));
     let next_run = project.runner(&["run", "lamp.yaml"]).expect(0);
     inline_snapshot!(next_run.notes(), @"
-    film: out/lamp/lamp.mp4 (2.0 s, 640x640, with sound at [LOUDNESS] LUFS, all pictures copied)
+    film: out/lamp/lamp.mp4 (2.0 s, 640x640, with sound at [LOUDNESS] LUFS, all frames copied)
     all 2 shots are up to date, nothing was submitted
     ");
     assert!(project.file("out/lamp/lamp.1.mp4").is_file());
@@ -259,10 +259,10 @@ films:
 fn subtitles_are_written_beside_the_film_and_drawn_into_it() {
     let project = Project::new("lamp.yaml", SPOKEN);
     let run = project.runner(&["run", "lamp.yaml"]).expect(0);
-    // Nobody speaks on the stairs, whose 8 pictures are copied.
+    // Nobody speaks on the stairs, whose 8 frames are copied.
     inline_snapshot!(run.notes(), @"
-    film: out/lamp/lamp.mp4 (3.0 s, 640x640, silent, all pictures copied)
-    film: out/lamp/burnt.mp4 (3.0 s, 640x640, silent, 8 pictures copied, 16 encoded)
+    film: out/lamp/lamp.mp4 (3.0 s, 640x640, silent, all frames copied)
+    film: out/lamp/burnt.mp4 (3.0 s, 640x640, silent, 8 frames copied, 16 encoded)
     3 of 3 shots are done, 3 submitted
     ");
     let file = |name: &str| project.file(&format!("out/lamp/{name}"));
@@ -270,7 +270,7 @@ fn subtitles_are_written_beside_the_film_and_drawn_into_it() {
     insta::assert_snapshot!("subtitles_srt", text("lamp.srt"));
     insta::assert_snapshot!("subtitles_vtt", text("lamp.vtt"));
     assert_eq!(text("lamp.srt"), text("burnt.srt"));
-    // The page shows them at the same times, but for those that are in the pictures.
+    // The page shows them at the same times, but for those that are in the frames.
     project.runner(&["view", "lamp.yaml"]).expect(0);
     let manifest: serde_json::Value = serde_json::from_str(&text("manifest.json")).expect("a manifest");
     assert_eq!(
@@ -282,7 +282,7 @@ fn subtitles_are_written_beside_the_film_and_drawn_into_it() {
     );
     assert_eq!(manifest["films"][1]["captions"], serde_json::json!([]));
 
-    // Letters at the lower edge of the first picture, and nothing elsewhere.
+    // Letters at the lower edge of the first frame, and nothing elsewhere.
     let (plain, burnt) = (file("lamp.mp4"), file("burnt.mp4"));
     let differing = |rows: std::ops::Range<u32>, plain: &RgbImage, burnt: &RgbImage| {
         let pixels = rows.flat_map(|y| (0..plain.width()).map(move |x| (x, y)));
@@ -305,14 +305,14 @@ fn subtitles_are_written_beside_the_film_and_drawn_into_it() {
     ");
     assert!(file("lamp.srt").is_file());
 
-    // Another text costs nothing, copies the same pictures, and leaves the earlier subtitles beside the film.
+    // Another text costs nothing, copies the same frames, and leaves the earlier subtitles beside the film.
     let earlier = text("lamp.srt");
     fs_err::write(project.file("lamp.yaml"), SPOKEN.replace("Who is there?", "Who goes there?"))
         .expect("a file");
     let edited = project.runner(&["run", "lamp.yaml"]).expect(0);
     inline_snapshot!(edited.notes(), @"
-    film: out/lamp/lamp.mp4 (3.0 s, 640x640, silent, all pictures copied)
-    film: out/lamp/burnt.mp4 (3.0 s, 640x640, silent, 8 pictures copied, 16 encoded)
+    film: out/lamp/lamp.mp4 (3.0 s, 640x640, silent, all frames copied)
+    film: out/lamp/burnt.mp4 (3.0 s, 640x640, silent, 8 frames copied, 16 encoded)
     all 3 shots are up to date, nothing was submitted
     ");
     assert_eq!(text("lamp.srt"), earlier.replace("Who is there?", "Who goes there?"));
@@ -341,13 +341,13 @@ film:
     - {file: storm.mp4, in: 4f, length: 8f}
 "#;
 
-/// A clip of twelve white pictures.
+/// A clip of twelve white frames.
 fn white_clip() -> Vec<u8> {
     let spec = media::ClipSpec::new(640, 640, media::FrameRate::new(8, 1).expect("a rate"));
     let mut writer = media::ClipWriter::new(spec).expect("a writer");
     let mut white = media::RgbImage::new(640, 640);
     white.pixels_mut().fill(250);
-    (0..12).for_each(|_| writer.push_frame(&white).expect("a picture"));
+    (0..12).for_each(|_| writer.push_frame(&white).expect("a frame"));
     writer.finish().expect("a clip")
 }
 
@@ -363,16 +363,16 @@ fn titles_images_and_own_clips_are_parts_of_the_film() {
     let run = project.runner(&["run", "lamp.yaml"]).expect(0);
     // Titles, the image and the part of the clip are encoded; the two clips of the door are copied.
     inline_snapshot!(run.notes(), @"
-    film: out/lamp/lamp.mp4 (5.2 s, 640x640, silent, 16 pictures copied, 26 encoded)
+    film: out/lamp/lamp.mp4 (5.2 s, 640x640, silent, 16 frames copied, 26 encoded)
     2 of 2 shots are done, 2 submitted
     ");
     let film = project.file("out/lamp/lamp.mp4");
-    let frame = |path: &std::path::Path| media::last_frame(path).expect("a picture");
-    let brightness = |picture: &media::RgbImage| {
-        picture.pixels().iter().map(|value| u64::from(*value)).sum::<u64>() / picture.pixels().len() as u64
+    let frame = |path: &std::path::Path| media::last_frame(path).expect("a frame");
+    let brightness = |image: &media::RgbImage| {
+        image.pixels().iter().map(|value| u64::from(*value)).sum::<u64>() / image.pixels().len() as u64
     };
     assert!(brightness(&frame(&film)) > 240, "the film ends with the white clip");
-    let first = media::first_frame(&film).expect("a picture");
+    let first = media::first_frame(&film).expect("a frame");
     assert!((1..20).contains(&brightness(&first)), "letters on black: {}", brightness(&first));
 
     // What is known about it elsewhere.
@@ -395,7 +395,7 @@ fn titles_images_and_own_clips_are_parts_of_the_film() {
         .filter_map(|cut| cut["kind"].as_str())
         .collect();
     assert_eq!(kinds, ["title", "shot", "shot", "shot", "file", "file"]);
-    // A film that begins with a title is not stood for by a black picture.
+    // A film that begins with a title is not stood for by a black frame.
     assert!(manifest["clips"][0]["poster"].is_string());
     assert_eq!(manifest["films"][0]["poster"], manifest["clips"][0]["poster"]);
 
@@ -404,7 +404,7 @@ fn titles_images_and_own_clips_are_parts_of_the_film() {
     write("lamp.yaml", text.as_bytes());
     let next_run = project.runner(&["run", "lamp.yaml"]).expect(0);
     inline_snapshot!(next_run.notes(), @"
-    film: out/lamp/lamp.mp4 (5.2 s, 640x640, silent, 16 pictures copied, 26 encoded)
+    film: out/lamp/lamp.mp4 (5.2 s, 640x640, silent, 16 frames copied, 26 encoded)
     all 2 shots are up to date, nothing was submitted
     ");
     assert!(project.file("out/lamp/lamp.1.mp4").is_file());

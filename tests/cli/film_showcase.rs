@@ -1,4 +1,4 @@
-//! One film with everything that an edit can have: it plays, and its pictures, its sound and its names are measured.
+//! One film with everything that an edit can have: it plays, and its frames, its sound and its names are measured.
 
 use std::path::Path;
 
@@ -48,13 +48,13 @@ films:
   - {output: act-2.mp4, size: 240x240, shots: [{group: act-2, gain: -3dB, transition: {fade: black, length: 4f}}]}
 "#;
 
-/// Two seconds of white pictures with noise, at the rate of the stub.
+/// Two seconds of white frames with noise, at the rate of the stub.
 fn storm() -> Vec<u8> {
     let rate = FrameRate::new(8, 1).expect("a rate");
     let mut writer = ClipWriter::new(ClipSpec::new(640, 360, rate).with_audio(48_000, 1)).expect("a writer");
     let mut white = RgbImage::new(640, 360);
     white.pixels_mut().fill(250);
-    (0..16).for_each(|_| writer.push_frame(&white).expect("a picture"));
+    (0..16).for_each(|_| writer.push_frame(&white).expect("a frame"));
     let mut state = 1_u32;
     let noise: Vec<f32> = (0..96_000)
         .map(|_| {
@@ -66,11 +66,11 @@ fn storm() -> Vec<u8> {
     writer.finish().expect("a clip")
 }
 
-fn gray(picture: &RgbImage) -> f64 {
-    picture.pixels().iter().map(|value| f64::from(*value)).sum::<f64>() / picture.pixels().len() as f64
+fn gray(frame: &RgbImage) -> f64 {
+    frame.pixels().iter().map(|value| f64::from(*value)).sum::<f64>() / frame.pixels().len() as f64
 }
 
-/// The step of brightness from a film's first picture to its last one.
+/// The step of brightness from a film's first frame to its last one.
 fn step(film: &Path) -> f64 {
     let (first, last) =
         (media::first_frame(film).expect("a frame"), media::last_frame(film).expect("a frame"));
@@ -92,18 +92,18 @@ fn film_with_everything_plays_and_measures_right() {
     let film = file("lamp.mp4");
 
     let probe = media::probe(&film).expect("the film probes");
-    let (video, audio) = (probe.video.expect("pictures"), probe.audio.expect("sound"));
+    let (video, audio) = (probe.video.expect("frames"), probe.audio.expect("sound"));
     let seconds = video.duration.as_secs_f64();
     assert!(probe.is_faststart);
-    assert!((audio.duration.as_secs_f64() - seconds).abs() < 0.05, "sound ends with the pictures");
+    assert!((audio.duration.as_secs_f64() - seconds).abs() < 0.05, "sound ends with the frames");
     project.runner(&["view", "lamp.yaml", "--no-open"]).expect(0);
     let manifest = fs_err::read_to_string(file("manifest.json")).expect("a manifest");
     let manifest: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
     let cuts = manifest["films"][0]["cuts"].as_array().expect("cuts");
     let starts: Vec<f64> =
         cuts.iter().filter_map(|cut| cut["start"].as_f64()).map(|start| start * 8.0).collect();
-    // At 8 frames per second: the title; the door without the two pictures that the dissolve plays before it; the stairs from 2 to 30; the
-    // logo; 2 s of the storm at half speed; all 16 pictures of it at double speed.
+    // At 8 frames per second: the title; the door without the two frames that the dissolve plays before it; the stairs from 2 to 30; the
+    // logo; 2 s of the storm at half speed; all 16 frames of it at double speed.
     assert_eq!(starts, [0.0, 8.0, 38.0, 66.0, 74.0, 90.0]);
     assert_eq!(video.frames, 98);
 
@@ -125,23 +125,23 @@ fn film_with_everything_plays_and_measures_right() {
 
     // Its loudness, and the step where the service has drifted. `night` is darker than any drift, and `coast` is not.
     inline_snapshot!(run.notes(), @"
-    film: out/lamp/lamp.mp4 (12.2 s, 640x640, with sound at [LOUDNESS] LUFS, all pictures encoded)
-    film: out/lamp/drift.mp4 (7.9 s, 640x640, silent, all pictures copied)
-    film: out/lamp/matched.mp4 (7.9 s, 640x640, silent, 31 pictures copied, 32 encoded)
-    film: out/lamp/acts.mp4 (21.6 s, 240x240, with sound, all pictures encoded)
+    film: out/lamp/lamp.mp4 (12.2 s, 640x640, with sound at [LOUDNESS] LUFS, all frames encoded)
+    film: out/lamp/drift.mp4 (7.9 s, 640x640, silent, all frames copied)
+    film: out/lamp/matched.mp4 (7.9 s, 640x640, silent, 31 frames copied, 32 encoded)
+    film: out/lamp/acts.mp4 (21.6 s, 240x240, with sound, all frames encoded)
       colors not matched, they differ by more than a drift: night
-    film: out/lamp/act-2.mp4 (11.9 s, 240x240, silent, all pictures encoded)
+    film: out/lamp/act-2.mp4 (11.9 s, 240x240, silent, all frames encoded)
     6 of 6 shots are done, 6 submitted
     ");
     assert!((loudness(&run) + 16.0).abs() < 1.0, "{}", run.out);
     let (before, after) = (step(&file("drift.mp4")), step(&file("matched.mp4")));
     assert!((5.0..8.0).contains(&before) && after < 1.5, "{before} levels, then {after}");
 
-    // Acts, a take in steps, a shot that is left out, a video of one's own that a shot goes on from; the pictures on which two meet are shown
+    // Acts, a take in steps, a shot that is left out, a video of one's own that a shot goes on from; the frames on which two meet are shown
     // once.
-    let acts = media::probe(&file("acts.mp4")).expect("the film probes").video.expect("pictures");
+    let acts = media::probe(&file("acts.mp4")).expect("the film probes").video.expect("frames");
     assert_eq!(acts.frames, 31 + 32 + 31 + 32 + 15 + 32);
-    let act = media::probe(&file("act-2.mp4")).expect("the film probes").video.expect("pictures");
+    let act = media::probe(&file("act-2.mp4")).expect("the film probes").video.expect("frames");
     assert_eq!(act.frames, 31 + 32 + 32);
     let plan = project.plan("lamp.yaml");
     let prompts = plan.nodes().filter_map(|(_, node)| node.request.get("prompt")?.as_str());
@@ -189,7 +189,7 @@ fn film_with_everything_plays_and_measures_right() {
     write("lamp.yaml", SHOWCASE.replace("speed: 0.5", "speed: 0.4").as_bytes());
     let next_run = project.runner(&["run", "lamp.yaml"]).expect(0);
     inline_snapshot!(next_run.notes(), @"
-    film: out/lamp/lamp.mp4 (12.2 s, 640x640, with sound at [LOUDNESS] LUFS, all pictures encoded)
+    film: out/lamp/lamp.mp4 (12.2 s, 640x640, with sound at [LOUDNESS] LUFS, all frames encoded)
     film: out/lamp/drift.mp4 (7.9 s, 640x640, silent, up to date)
     film: out/lamp/matched.mp4 (7.9 s, 640x640, silent, up to date)
     film: out/lamp/acts.mp4 (21.6 s, 240x240, with sound, up to date)

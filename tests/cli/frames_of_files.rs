@@ -26,7 +26,7 @@ fn video(project: &Project, shot: &str) -> PathBuf {
 
 #[test]
 fn frame_of_own_video_is_sent_and_is_the_work_of_a_chain() {
-    let project = Project::new("pier.yaml", CHAIN).with_pictures();
+    let project = Project::new("pier.yaml", CHAIN).with_product_renderer();
     project.runner(&["run", "pier.yaml"]).expect(0);
     let calm = video(&project, "calm");
     fs_err::create_dir(project.file("mine")).expect("a folder");
@@ -41,7 +41,7 @@ fn frame_of_own_video_is_sent_and_is_the_work_of_a_chain() {
     inline_snapshot!(next_run.notes(), @"the shot is up to date, nothing was submitted");
     assert_eq!(accepted(&project), 2);
 
-    // Another shot from there, and a film of both: the picture on which they meet is shown once.
+    // Another shot from there, and a film of both: the frame on which they meet is shown once.
     let film = text.replace("id: storm", "id: sun").replace("the storm comes", "the sun comes out")
         + "film: {output: pier.mp4, shots: [{file: mine/calm.mp4}, sun]}\n";
     fs_err::write(project.file("pier.yaml"), film).expect("a file");
@@ -50,9 +50,8 @@ fn frame_of_own_video_is_sent_and_is_the_work_of_a_chain() {
     let (end, begin) =
         (media::last_frame(&calm).expect("a frame"), media::first_frame(&sun).expect("a frame"));
     let distance: u64 = end.pixels().iter().zip(begin.pixels()).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
-    assert!(distance / end.pixels().len() as u64 <= 4, "it begins on another picture: {distance}");
-    let frames =
-        |path: &PathBuf| media::probe(path).expect("it probes").video.expect("it has pictures").frames;
+    assert!(distance / end.pixels().len() as u64 <= 4, "it begins on another frame: {distance}");
+    let frames = |path: &PathBuf| media::probe(path).expect("it probes").video.expect("it has frames").frames;
     let film = project.file("out/pier/pier.mp4");
     assert_eq!(frames(&film), frames(&calm) + frames(&sun) - 1);
 
@@ -72,14 +71,14 @@ fn frame_of_own_video_is_sent_and_is_the_work_of_a_chain() {
 fn turned_video() -> Vec<u8> {
     let (width, height) = (320, 192);
     let rate = media::FrameRate::new(24, 1).expect("a rate");
-    let mut picture = media::RgbImage::new(width, height);
-    for (index, pixel) in picture.pixels_mut().chunks_exact_mut(3).enumerate() {
+    let mut image = media::RgbImage::new(width, height);
+    for (index, pixel) in image.pixels_mut().chunks_exact_mut(3).enumerate() {
         let (x, y) = (index as u32 % width, index as u32 / width);
         pixel.copy_from_slice(&[(x * 255 / width) as u8, (y * 255 / height) as u8, 128]);
     }
     let mut writer = media::ClipWriter::new(media::ClipSpec::new(width, height, rate)).expect("a writer");
     for _ in 0..24 {
-        writer.push_frame(&picture).expect("a frame");
+        writer.push_frame(&image).expect("a frame");
     }
     let mut file = writer.finish().expect("a clip");
     let after = |file: &[u8], name: &[u8; 4]| {
@@ -107,8 +106,8 @@ fn frame_of_a_turned_video_is_sent_upright() {
     let posts = proxy.posts();
     let body: serde_json::Value = serde_json::from_slice(&posts[0].body).expect("a body of JSON");
     let image = body["image"].as_str().and_then(|image| image.strip_prefix("data:image/png;base64,"));
-    let image = BASE64_STANDARD.decode(image.expect("a picture in the request")).expect("Base64");
-    let sent = media::decode_image(&image).expect("a picture");
+    let image = BASE64_STANDARD.decode(image.expect("an image in the request")).expect("Base64");
+    let sent = media::decode_image(&image).expect("an image");
     assert_eq!((posts.len(), sent.width(), sent.height()), (1, 192, 480));
     // What was left is above, and what was above is at the right.
     for (column, row) in [(10, 10), (180, 10), (96, 240), (10, 470), (180, 470)] {

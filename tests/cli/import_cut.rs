@@ -74,7 +74,7 @@ fn cut_is_taken_back_into_the_film() {
     project.runner(&["check", "pier.yaml", "--deny-warnings"]).expect(0);
     let run = project.runner(&["run", "pier.yaml"]).expect(0);
     inline_snapshot!(run.notes(), @"
-    film: out/pier/pier.mp4 (4.1 s, 640x640, silent, 15 pictures copied, 18 encoded)
+    film: out/pier/pier.mp4 (4.1 s, 640x640, silent, 15 frames copied, 18 encoded)
     all 4 shots are up to date, nothing was submitted
     ");
     assert_eq!(accepted(&project), 4);

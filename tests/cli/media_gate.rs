@@ -51,13 +51,13 @@ fn check_png_of_22_mib_is_refused() {
 }
 
 /// The beginning of a file in the container of MP4 with a brand.
-fn picture_of_brand(brand: [u8; 4]) -> Vec<u8> {
+fn image_of_brand(brand: [u8; 4]) -> Vec<u8> {
     [&b"\0\0\0\x18ftyp"[..], &brand, b"\0\0\0\0mif1miaf\0\0\0\x08mdat"].concat()
 }
 
 #[test]
 fn check_heic_is_refused_by_its_name() {
-    insta::assert_snapshot!(refused("photo.heic", &picture_of_brand(*b"heic")));
+    insta::assert_snapshot!(refused("photo.heic", &image_of_brand(*b"heic")));
 }
 
 #[test]
@@ -74,9 +74,9 @@ fn run_accepted_file_is_sent() {
     project.runner(&["run", "gate.yaml"]).expect(0);
 }
 
-/// Without an account a run uses the embedded service: what that refuses is said before the first shot is rendered.
+/// Without an account a run uses the embedded service: what that refuses is reported before the first shot is rendered.
 #[test]
-fn check_tells_which_pictures_the_embedded_service_refuses() {
+fn check_tells_which_images_the_embedded_service_refuses() {
     let text = "version: 1\nname: gate\ndefaults: {model: modelb-video-480p, seconds: 1}\nshots:\n  \
                 - {id: small, first_frame: small.png, prompt: a sea}\n  \
                 - {id: wide, references: [fits.png, wide.png], prompt: a sea}\n  \
@@ -85,10 +85,7 @@ fn check_tells_which_pictures_the_embedded_service_refuses() {
     for (name, width, height) in [("small.png", 8, 64), ("wide.png", 6_001, 16), ("fits.png", 64, 64)] {
         fs_err::write(project.file(name), encode_png(&RgbImage::new(width, height))).expect("a file");
     }
-    cli_snapshot!(
-        "check_pictures_for_the_embedded_service",
-        project.runner(&["check", "gate.yaml"]).expect(0)
-    );
+    cli_snapshot!("check_images_for_the_embedded_service", project.runner(&["check", "gate.yaml"]).expect(0));
     // Another service may take them.
     let project = project.against("https://video.example", "sk-test-0123456789abcdef");
     assert_eq!(project.runner(&["check", "gate.yaml"]).expect(0).err, "");

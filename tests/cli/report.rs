@@ -110,12 +110,12 @@ fn clips_side_by_side_in_a_sheet() {
     project.runner(&["run", "pier.yaml", "--only", "door"]).expect(0);
 
     cli_snapshot!("report_sheet", project.runner(&sheet).expect(0));
-    let picture =
+    let image =
         media::decode_image(&fs_err::read(project.file("sheet.png")).expect("a file")).expect("a PNG");
-    let tile = |x: u32, y: u32| picture.pixel(x, y);
-    assert_eq!(picture.width(), 2 * 480 + 3 * 8, "three tiles in two columns");
-    assert_eq!(tile(8 + 240, picture.height() - 300), [38, 42, 50], "no picture of the third clip");
-    assert_ne!(tile(8 + 240, 8 + 240), [38, 42, 50], "a picture of the first clip");
+    let tile = |x: u32, y: u32| image.pixel(x, y);
+    assert_eq!(image.width(), 2 * 480 + 3 * 8, "three tiles in two columns");
+    assert_eq!(tile(8 + 240, image.height() - 300), [38, 42, 50], "no frame of the third clip");
+    assert_ne!(tile(8 + 240, 8 + 240), [38, 42, 50], "a frame of the first clip");
 
     let clips = fs_err::read_dir(project.file("out/pier")).expect("the output folder");
     let paid = clips

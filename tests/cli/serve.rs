@@ -89,13 +89,13 @@ fn path_text(path: &Path) -> String {
     path.to_str().expect("a plain path").to_owned()
 }
 
-/// A clip of a few pictures.
+/// A clip of a few frames.
 fn clip() -> Vec<u8> {
     let rate = FrameRate::new(24, 1).expect("a rate");
     let mut writer = ClipWriter::new(ClipSpec::new(64, 36, rate)).expect("a size");
     for shade in 0..8_u8 {
         let pixels = (0..64 * 36 * 3).map(|index| (index as u8).wrapping_mul(shade)).collect();
-        writer.push_frame(&RgbImage::from_pixels(64, 36, pixels).expect("a picture")).expect("a frame");
+        writer.push_frame(&RgbImage::from_pixels(64, 36, pixels).expect("a frame")).expect("a frame");
     }
     writer.finish().expect("a clip")
 }

@@ -162,7 +162,7 @@ fn many_clips_of_a_shot_have_proxies() {
     assert_eq!(proxy_files.len(), 10);
     for name in &proxy_files {
         let probe = media::probe(&project.file("out/harbor").join(name)).expect("a video");
-        let track = probe.video.expect("pictures");
+        let track = probe.video.expect("frames");
         assert_eq!((track.width, track.height), (180, 180));
     }
     let second_view = project.runner(&["view", "harbor.yaml"]).expect(0);

@@ -16,7 +16,7 @@ fn families_example_http_requests() {
     insta::assert_snapshot!(transcripts.join("\n\n"));
 }
 
-/// A request as text: ports, lengths and pictures by name, because they change with every run, and the key never.
+/// A request as text: ports, lengths and images by name, because they change with every run, and the key never.
 fn record_text(record: &RecordedPost) -> String {
     let mut lines = vec![format!("{} {}", record.method, record.path)];
     for (name, value) in &record.headers {
@@ -40,8 +40,8 @@ fn record_text(record: &RecordedPost) -> String {
 fn name_media(value: &mut Value) {
     match value {
         Value::String(text) if text.starts_with("data:image/png;base64,") => {
-            assert!(text.len() > 100, "a picture is larger than {text}");
-            "data:image/png;base64,<picture>".clone_into(text);
+            assert!(text.len() > 100, "an image is larger than {text}");
+            "data:image/png;base64,<image>".clone_into(text);
         }
         Value::String(text) if text.starts_with("http://127.0.0.1") => {
             assert_eq!(text.rsplit('.').next(), Some("png"), "{text}");

@@ -24,8 +24,8 @@ const PAGES: &str = "RUNNER_TEST_LEDGER_PAGES";
 /// the file the extension `reached`; one that waits does so until that is removed.
 #[cfg(feature = "cluster")]
 const STEP_FILE: &str = "RUNNER_TEST_STEP_FILE";
-/// How many milliseconds each picture of a film takes to be joined, whatever the machine takes.
-const PICTURE_MILLIS: &str = "RUNNER_TEST_PICTURE_MILLIS";
+/// How many milliseconds each frame of a film takes to be joined, whatever the machine takes.
+const FRAME_MILLIS: &str = "RUNNER_TEST_FRAME_MILLIS";
 
 static HAS_WAITED: AtomicBool = AtomicBool::new(false);
 
@@ -81,7 +81,7 @@ fn main() -> ExitCode {
     if let Some(pages) = std::env::var(PAGES).ok().and_then(|pages| pages.parse().ok()) {
         limit_pages(pages);
     }
-    if let Some(millis) = std::env::var(PICTURE_MILLIS).ok().and_then(|millis| millis.parse().ok()) {
+    if let Some(millis) = std::env::var(FRAME_MILLIS).ok().and_then(|millis| millis.parse().ok()) {
         set_frame_time(Duration::from_millis(millis));
     }
     if std::env::var(RENDERER).is_ok_and(|name| name == "procedural") {

@@ -185,7 +185,7 @@ impl fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
-/// An error with its causes, outermost first, each said once; without the URL, which may carry a signature.
+/// An error with its causes, outermost first, each once; without the URL, which may carry a signature.
 fn causes(error: &reqwest::Error) -> String {
     let kind = if error.is_timeout() && error.is_connect() {
         "no connection within the timeout"

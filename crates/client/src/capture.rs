@@ -9,9 +9,7 @@ use serde_json::Value;
 /// A request as it would be sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CapturedRequest {
-    /// The HTTP method.
     pub method: String,
-    /// The whole URL.
     pub url: String,
     /// The headers that the client sets, sorted by name, the key redacted. The transport adds `host` and `content-length`.
     pub headers: Vec<(String, String)>,

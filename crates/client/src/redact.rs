@@ -100,9 +100,9 @@ mod tests {
         ] {
             assert_eq!(redact_key(text, &key), redacted);
         }
-        let signs = "k3y>>>???~~~secret".to_owned().into();
+        let special = "k3y>>>???~~~secret".to_owned().into();
         for text in ["azN5Pj4-Pz8_fn5-c2VjcmV0", "azN5Pj4+Pz8/fn5+c2VjcmV0"] {
-            assert_eq!(redact_key(text, &signs), "[redacted]", "{text}");
+            assert_eq!(redact_key(text, &special), "[redacted]", "{text}");
         }
         for text in ["", "sk-ab/0123456789+de", "SK-AB/0123456789+DEF", "sk-ab/01é23456789+def"] {
             assert_eq!(redact_key(text, &key), text);

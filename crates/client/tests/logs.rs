@@ -48,9 +48,9 @@ async fn logs_name_the_task_and_no_key_image_or_signature() {
     let guard = tracing::subscriber::set_default(subscriber);
     let server = Server::answering(|_| json_response(200, &task("queued"))).await;
     let client = server.client();
-    let mut picture = request();
-    picture["image"] = "data:image/png;base64,SECRETPICTURE".into();
-    client.create(&PreparedRequest::new(&picture).expect("acceptable")).await.expect("accepted");
+    let mut image = request();
+    image["image"] = "data:image/png;base64,SECRETIMAGE".into();
+    client.create(&PreparedRequest::new(&image).expect("acceptable")).await.expect("accepted");
     client.get("task_1").await.expect("a task");
     let signed = "https://me.invalid/a.mp4?signature=SECRETSIGNATURE";
     for address in ["/a.mp4?signature=SECRETSIGNATURE", signed] {
@@ -62,7 +62,7 @@ async fn logs_name_the_task_and_no_key_image_or_signature() {
     assert!(text.contains("create_video{task_id=\"task_1\"}"), "{text}");
     assert!(text.contains("get_video{task_id=\"task_1\"}"), "{text}");
     assert!(text.contains(r#"path="/v1/videos/task_1""#) && text.contains("status=200"), "{text}");
-    for secret in [KEY, "SECRETPICTURE", "SECRETSIGNATURE"] {
+    for secret in [KEY, "SECRETIMAGE", "SECRETSIGNATURE"] {
         assert!(!text.contains(secret), "{secret}: {text}");
     }
 }

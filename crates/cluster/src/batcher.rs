@@ -187,7 +187,7 @@ mod tests {
     async fn call_that_panics_fails_what_waits_and_no_later_item() {
         let calls = Calls::default();
         let batcher = doubling(&calls);
-        // One is in the call that panics, the other one waits behind it.
+        // One is in the call that panics, the other one waits for it.
         let first = batcher.send("k", 0);
         let second = async {
             while calls.lock().expect("no panic").is_empty() {

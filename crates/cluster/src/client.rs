@@ -72,7 +72,6 @@ impl EngineClient {
         Self { transport: Transport::InProcess(ingress), ingress: address }
     }
 
-    /// The address.
     #[must_use]
     pub fn ingress(&self) -> &Url {
         &self.ingress

@@ -24,25 +24,16 @@ pub enum ClusterError {
     },
     /// A file of this machine is not what it was when its hash was taken.
     #[error("{} has changed since its hash was taken", path.display())]
-    Changed {
-        /// The file.
-        path: PathBuf,
-    },
+    Changed { path: PathBuf },
     /// Restate cannot be reached.
     #[error("Restate at {url} cannot be reached: {reason}")]
-    Unreachable {
-        /// The address.
-        url: String,
-        reason: String,
-    },
+    Unreachable { url: String, reason: String },
     /// Restate refused a request, or answered otherwise than expected.
     #[error("Restate at {url} answered {status}: {message}")]
     Refused {
-        /// The address.
         url: String,
         /// The status of HTTP.
         status: u16,
-        /// What it says.
         message: String,
     },
     /// Workers of another version are registered at an address: runs in flight would be continued by code that did not begin them.
@@ -50,7 +41,6 @@ pub enum ClusterError {
         "Restate has workers of version {registered} at {url}; this program is version {own}, and would continue runs that it did not begin"
     )]
     OtherVersion {
-        /// The address.
         url: String,
         /// The version that is registered.
         registered: String,
@@ -62,7 +52,6 @@ pub enum ClusterError {
     /// What was read is of another version, or damaged.
     #[error("{what} cannot be read: {reason}")]
     Unreadable {
-        /// What was read.
         what: String,
         /// Why it cannot be used.
         reason: String,

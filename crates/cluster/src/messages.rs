@@ -90,7 +90,6 @@ pub struct EndAttempt {
     pub attempt: AttemptId,
 }
 
-/// Polls a task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Poll {
     pub run: RunId,
@@ -133,7 +132,6 @@ pub enum ResolutionResult {
     TaskTaken,
 }
 
-/// Joins a film.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Join {
     pub run: RunId,
@@ -147,7 +145,6 @@ pub struct Join {
     pub videos: Vec<(NodeIx, String)>,
 }
 
-/// Starts a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Start {
     /// SHA-256 of its specification in the shared store.
@@ -227,7 +224,6 @@ pub struct RenewShare {
     pub polls: ObservedResponses,
     /// What it answered to downloads.
     pub downloads: ObservedResponses,
-    /// Downloads in progress.
     pub downloading: usize,
 }
 

@@ -101,7 +101,6 @@ pub(crate) struct SentPost {
 }
 
 impl SentPost {
-    /// The response.
     pub(crate) fn responded(self, submission: &Submission, now: Timestamp) {
         self.pacer.lock().responded(self.turn, submission, now);
     }

@@ -32,7 +32,6 @@ struct ShareState {
     leased: Option<Timestamp>,
     /// When the next poll may be sent.
     next_poll: Timestamp,
-    /// Downloads in progress.
     downloading: usize,
     polls: ObservedResponses,
     downloads: ObservedResponses,

@@ -72,7 +72,6 @@ pub type PriceSource = Arc<dyn Fn(&Plan, Option<&str>) -> Result<Arc<dyn TaskPri
 
 /// What a worker works with.
 pub struct WorkerConfig {
-    /// The service.
     pub provider: Arc<dyn Provider>,
     pub store: SharedStore,
     /// Restate's ingress, through which the log of a run is read.
@@ -80,7 +79,7 @@ pub struct WorkerConfig {
     pub clock: Clock,
     /// External programs for formats that the `media` crate does not decode.
     pub ffmpeg: media::Ffmpeg,
-    /// Where the pictures of the service's videos come from.
+    /// Where the frames of the service's videos come from.
     pub digital_source: media::DigitalSource,
     /// Limits of the account, over all runs.
     pub limits: AccountLimits,

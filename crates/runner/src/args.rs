@@ -117,7 +117,7 @@ pub(crate) enum Command {
     Ui(UiArgs),
     /// Write a film's edit in a format of editors (OTIO, FCPXML, a table), or the film in another format.
     Export(ExportArgs),
-    /// Report the state of all shots and films as Markdown, CSV, JSON or JUnit XML, or show their clips in one picture.
+    /// Report the state of all shots and films as Markdown, CSV, JSON or JUnit XML, or show their clips in one image.
     Report(ReportArgs),
     /// List files that are no longer needed, and remove them with `--delete`: partial downloads, earlier cuts of films, clips that the
     /// workflow does not use, and what killed processes have left.

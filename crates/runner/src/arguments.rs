@@ -1,4 +1,4 @@
-//! Parses the command line. Flags that take several shots would swallow a workflow file behind them: where the file is missing, it is looked
+//! Parses the command line. Flags that take several shots would swallow a workflow file after them: where the file is missing, it is looked
 //! for there.
 
 mod mistakes;

@@ -33,9 +33,7 @@ const MODERATION_CODES: &str = "RUNNER_MODERATION_CODES";
 pub(crate) enum Backend {
     /// A service reached over the network.
     Remote {
-        /// Its base URL.
         url: Url,
-        /// Its API key.
         key: SecretString,
         /// Proxies for everything that is not on this machine.
         proxies: Box<Proxies>,
@@ -86,7 +84,6 @@ fn env_var(name: &str) -> Option<String> {
 }
 
 impl Backend {
-    /// Reads the environment.
     pub(crate) fn from_environment() -> Result<Self, CommandError> {
         Self::new(env_var(API_KEY).as_deref().map(api_key))
     }
@@ -162,7 +159,7 @@ impl Backend {
     }
 
     /// The service and the account that the environment names, for commands that ask the service nothing. Without an API key the account is
-    /// unknown, which is said.
+    /// unknown, which is reported.
     pub(crate) fn named_by_environment() -> Result<NamedService, CommandError> {
         let identity = Self::identity_from_environment()?;
         let is_free = identity == EMBEDDED;

@@ -125,7 +125,6 @@ impl EditedFile {
         }
     }
 
-    /// Whether anything changes.
     pub(crate) fn is_changed(&self) -> bool {
         self.old != self.new
     }

@@ -10,7 +10,7 @@ use crate::shell;
 #[derive(Debug, Clone)]
 pub(crate) struct NamedWorkflow {
     file: String,
-    /// Each after a blank.
+    /// Each after a space.
     arguments: String,
 }
 

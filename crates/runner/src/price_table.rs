@@ -20,7 +20,6 @@ pub(crate) const DEFAULT_FILE: &str = "prices.yaml";
 pub(crate) struct PriceTable {
     /// The file's display path.
     pub(crate) file: String,
-    /// The parsed table.
     pub(crate) prices: Prices,
 }
 

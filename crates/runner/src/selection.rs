@@ -19,7 +19,6 @@ const MAX_MISSING_LINES: usize = 5;
 /// The nodes that a run may submit.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum SelectedNodes {
-    /// Every node.
     All,
     Some(Selection),
     /// None: `--failed`, and nothing failed. Says why.

@@ -61,7 +61,7 @@ pub(crate) fn base_url(text: &str) -> Result<Url, CommandError> {
     Ok(url)
 }
 
-/// The API key of the environment, without blanks and line ends around it.
+/// The API key of the environment, without spaces and line ends around it.
 pub(crate) fn api_key(text: &str) -> Result<&str, CommandError> {
     api_key_from(text, API_KEY, &format!("set the key alone: `export {API_KEY}=sk-…`"))
 }
@@ -88,7 +88,7 @@ pub(crate) fn api_key_from<'a>(text: &'a str, source: &str, hint: &str) -> Resul
             .hint("set one key: a file or a secret that it is read from may have several lines"));
     }
     if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(invalid("has blanks or other characters in it that no key has").hint(hint));
+        return Err(invalid("has spaces or other characters in it that no key has").hint(hint));
     }
     Ok(key)
 }
@@ -180,9 +180,9 @@ mod tests {
             ("'SECRET'", "quotes"),
             ("SECRET\nSECRET", "line end"),
             ("SECRET\r\nSECRET", "line end"),
-            ("SECRET SECRET", "blanks"),
-            ("SECRET\u{200b}", "blanks"),
-            ("schlüSECRET", "blanks"),
+            ("SECRET SECRET", "spaces"),
+            ("SECRET\u{200b}", "spaces"),
+            ("schlüSECRET", "spaces"),
             ("sk-…", "placeholder"),
             ("<SECRET>", "placeholder"),
         ] {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::report::sanitize;
 
-/// A word of a POSIX shell: quoted where it holds anything but letters, digits and harmless signs. Control characters are escaped, so that the
+/// A word of a POSIX shell: quoted where it holds anything but letters, digits and harmless characters. Control characters are escaped, so that the
 /// word is the same text and a terminal shows it.
 pub(crate) fn quote(word: &str) -> String {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_./=@,+:%#".contains(letter);

@@ -14,7 +14,6 @@ pub enum Action {
         node: NodeIx,
         /// Its key, computed once all of its inputs are known.
         key: NodeKey,
-        /// Earliest time.
         not_before: Timestamp,
     },
     /// Prepare the request (frames, files) and record the intent.
@@ -69,7 +68,6 @@ pub struct Download {
     pub last_frame_url: Option<String>,
     /// When the service's copies expire.
     pub expires_at: Option<Timestamp>,
-    /// Earliest time.
     pub not_before: Timestamp,
     /// When a try that is in progress is cut off; `None` before the first one.
     pub deadline: Option<Timestamp>,

@@ -28,9 +28,9 @@ pub struct Artifact {
     /// Playing time, as probed.
     #[serde(rename = "seconds", with = "workflow::units::seconds")]
     pub duration: Duration,
-    /// Picture width in pixels.
+    /// Frame width in pixels.
     pub width: u32,
-    /// Picture height in pixels.
+    /// Frame height in pixels.
     pub height: u32,
     /// URL of the last frame at the service, if the task returned one (`metadata.last_frame_url`).
     pub last_frame_url: Option<String>,

@@ -21,13 +21,11 @@ pub struct Attempt {
     pub intended_at: Timestamp,
     /// When the service accepted it.
     pub submitted_at: Option<Timestamp>,
-    /// When it ended.
     pub ended_at: Option<Timestamp>,
     /// What this run reserved for it.
     pub reservation: Option<Reservation>,
     /// What its task cost, if known.
     pub cost: Option<Money>,
-    /// Why it failed.
     pub failure: Option<Failure>,
     /// What the service said in `error` beside the finished video.
     pub warning: Option<Box<str>>,

@@ -14,7 +14,6 @@ macro_rules! attempt_states {
         }
 
         impl AttemptState {
-            /// Every state.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
             /// The stored name.

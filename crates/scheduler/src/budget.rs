@@ -20,7 +20,6 @@ pub struct Amount {
     #[serde(with = "units::micros")]
     pub cost: Money,
     pub tasks: u64,
-    /// Length of video.
     #[serde(rename = "video_ms", with = "units::millis")]
     pub duration: VideoDuration,
 }
@@ -48,7 +47,6 @@ pub struct Reservation {
     /// Cost; `None` if the task has no price.
     #[serde(default, with = "units::micros")]
     pub cost: Option<Money>,
-    /// Length of video.
     #[serde(rename = "video_ms", with = "units::millis")]
     pub duration: VideoDuration,
 }
@@ -73,7 +71,6 @@ pub struct BudgetCaps {
     #[serde(default, with = "units::micros")]
     pub cost: Option<Money>,
     pub tasks: Option<u64>,
-    /// Length of video.
     #[serde(default, rename = "video_ms", with = "units::millis")]
     pub duration: Option<VideoDuration>,
     /// Whether unpriced work may be submitted under a cap on cost.
@@ -106,7 +103,6 @@ impl BudgetCaps {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BudgetCap {
-    /// Money.
     Cost,
     Tasks,
     /// Seconds of video.

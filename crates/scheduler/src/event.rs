@@ -28,7 +28,6 @@ pub enum Event {
         /// Whether nothing more is submitted once a shot has failed.
         fail_fast: bool,
     },
-    /// The run begins.
     Started,
     /// The existing work for a node's key was looked up in the ledger.
     LookupDone {
@@ -79,12 +78,14 @@ pub enum Event {
         rerun: Option<Box<ForcedRerun>>,
     },
     /// The request could not be prepared, because a frame or a file could not be read; or the existing work for its key could not be looked up.
-    PrepareFailed { node: NodeIx, failure: Failure },
+    PrepareFailed {
+        node: NodeIx,
+        failure: Failure,
+    },
     /// The service accepted the request: from here on it costs money.
     Submitted {
         node: NodeIx,
         attempt: AttemptId,
-        /// The service's id.
         task: TaskId,
     },
     /// The service definitely did not accept the request.
@@ -126,7 +127,6 @@ pub enum Event {
     Downloaded {
         node: NodeIx,
         attempt: AttemptId,
-        /// The video.
         artifact: Artifact,
         /// What the task cost, if it has a price.
         #[serde(default, skip_serializing_if = "Option::is_none", with = "units::micros")]
@@ -175,9 +175,15 @@ pub enum Event {
         next: Option<NextStep>,
     },
     /// An attempt's task is gone from the service, so that its node may be submitted again.
-    TaskExpired { node: NodeIx, attempt: AttemptId },
+    TaskExpired {
+        node: NodeIx,
+        attempt: AttemptId,
+    },
     /// A person resolved an attempt with `runner resolve`, outside of a run.
-    Resolved { attempt: AttemptId, resolution: Resolution },
+    Resolved {
+        attempt: AttemptId,
+        resolution: Resolution,
+    },
     /// The deadline of an [`crate::Action::Wake`] has passed.
     TimerFired,
     /// The user interrupted the run: nothing more is submitted, tasks in flight are left to the next run.
@@ -379,7 +385,7 @@ mod tests {
             audio: false,
             clips_digest: String::new(),
             loudness: None,
-            pictures: None,
+            frames: None,
             unmatched: Vec::new(),
             reused: false,
         }

@@ -16,7 +16,6 @@ macro_rules! event_kinds {
         }
 
         impl EventKind {
-            /// Every kind.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
             /// The value of `event` in stored events.

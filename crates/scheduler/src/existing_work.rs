@@ -18,13 +18,11 @@ pub enum ExistingWork {
         attempt: AttemptId,
         /// The task that rendered it.
         task: TaskId,
-        /// The video.
         artifact: Artifact,
     },
     /// A task is in flight, or finished at the service without having been downloaded.
     InFlight {
         attempt: AttemptId,
-        /// The service's id.
         task: TaskId,
         /// When it was submitted.
         since: Timestamp,

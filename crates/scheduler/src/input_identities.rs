@@ -25,7 +25,7 @@ impl KeyResolver {
                 // Nobody has picked a take yet, so the frame is not known.
                 MediaSource::Pick { .. } => None,
                 MediaSource::File { sha256, .. } => Some(InputIdentity::content(sha256)),
-                // As of a shot whose video has this content: it is the same picture.
+                // As of a shot whose video has this content: it is the same image.
                 MediaSource::FileFrame { sha256, frame: Frame::Last, .. } => {
                     Some(InputIdentity::last_frame_of(sha256))
                 }

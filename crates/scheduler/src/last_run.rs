@@ -11,7 +11,6 @@ use crate::{Halt, Outcome, RunProjection, StatusKind};
 #[derive(Debug, Clone)]
 pub struct RunRecord {
     pub run: RunId,
-    /// When it began.
     pub started_at: Timestamp,
     /// The projection of its events.
     pub projection: RunProjection,

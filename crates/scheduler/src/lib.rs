@@ -48,7 +48,7 @@ pub use key_resolver::KeyResolver;
 pub use limits::{AimdLimiter, ObservedLimits, ObservedRate, PostRamp, TokenBucket};
 pub use next_step::NextStep;
 pub use outcome::{
-    Decision, Failure, FailureKind, Film, FilmLoudness, FilmOutcome, FilmPictures, Halt, Outcome,
+    Decision, Failure, FailureKind, Film, FilmFrames, FilmLoudness, FilmOutcome, Halt, Outcome,
 };
 pub use policy::Policy;
 pub use projection::{LastAttempt, RecordedEvent, RunProjection, Shot, ShotStatus, StateInRun, StatusKind};

@@ -13,17 +13,13 @@ pub enum NextStep {
     /// The same task is polled or downloaded again.
     Continue,
     /// The request is submitted again: it created no task.
-    Resubmit {
-        /// Earliest time.
-        not_before: Timestamp,
-    },
+    Resubmit { not_before: Timestamp },
     /// The task failed, and the shot's `retry` pays for another attempt.
     Retry {
         /// The number of the next attempt, from 2.
         attempt: u32,
         /// The total number of attempts of the shot.
         of: u32,
-        /// Earliest time.
         not_before: Timestamp,
     },
     /// The shot has failed.

@@ -124,7 +124,6 @@ impl FailureKind {
 pub enum Outcome {
     /// Its video is on disk.
     Done {
-        /// The video.
         artifact: Artifact,
         /// The task that rendered it.
         task: TaskId,
@@ -202,7 +201,6 @@ pub enum Halt {
     FailFast { shot: String },
 }
 
-/// A finished film.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Film {
     /// Path of the file.
@@ -210,9 +208,9 @@ pub struct Film {
     /// Playing time.
     #[serde(rename = "seconds", with = "workflow::units::seconds")]
     pub duration: Duration,
-    /// Picture width in pixels.
+    /// Frame width in pixels.
     pub width: u32,
-    /// Picture height in pixels.
+    /// Frame height in pixels.
     pub height: u32,
     /// Whether it has an audio track.
     pub audio: bool,
@@ -224,9 +222,9 @@ pub struct Film {
     /// The loudness of its sound, measured when it was joined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loudness: Option<FilmLoudness>,
-    /// What became of the pictures when it was joined; `None` if it was not.
+    /// What became of the frames when it was joined; `None` if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pictures: Option<FilmPictures>,
+    pub frames: Option<FilmFrames>,
     /// The clips whose colors were to be matched and differ by more than a drift, by name; they are as the service has rendered them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmatched: Vec<String>,
@@ -244,12 +242,11 @@ pub struct FilmLoudness {
     pub target: Option<f64>,
 }
 
-/// What became of the pictures of a film's clips.
+/// What became of the frames of a film's clips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FilmPictures {
+pub struct FilmFrames {
     /// Copied bit for bit.
     pub copied: u64,
-    /// Encoded again.
     pub encoded: u64,
 }
 

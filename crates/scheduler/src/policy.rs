@@ -63,7 +63,6 @@ fn max_video_bytes() -> u64 {
     MAX_VIDEO_BYTES
 }
 
-/// A maximum rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rate {
     /// Maximum number in any window of `per`. At least 1.

@@ -32,7 +32,6 @@ pub struct RecordedAttempt {
 /// The video of an attempt, as the store has it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RecordedVideo {
-    /// There was none.
     None,
     /// It is in the store.
     Intact(Artifact),

@@ -89,7 +89,7 @@ fn existing_work_follows_state_task_and_video() {
     ] {
         let existing = |video| described(&attempt(state).existing_work(video));
         let videos =
-            [RecordedVideo::None, RecordedVideo::Missing, RecordedVideo::Damaged("no picture".to_owned())];
+            [RecordedVideo::None, RecordedVideo::Missing, RecordedVideo::Damaged("no frames".to_owned())];
         assert_eq!(videos.map(existing), by_video, "{state}");
         assert_eq!(existing(RecordedVideo::Intact(artifact())), intact, "{state}");
         let without = RecordedAttempt { task: None, ..attempt(state) };

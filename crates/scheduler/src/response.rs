@@ -96,7 +96,6 @@ pub enum PollResult {
         /// The Retry-After, if the service sent one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after: Option<Duration>,
-        /// The message.
         reason: String,
     },
     /// No usable response.

@@ -32,11 +32,11 @@ impl Project {
     /// A folder with one of the repository's examples, unchanged, rendered as by the product; others are rendered by a stub.
     pub(crate) fn from_example(name: &str) -> Self {
         let text = fs_err::read_to_string(root().join("workflows").join(name)).expect("the example is there");
-        Self::new(name, &text).with_pictures()
+        Self::new(name, &text).with_product_renderer()
     }
 
     /// The same folder, rendered as by the product.
-    pub(crate) fn with_pictures(self) -> Self {
+    pub(crate) fn with_product_renderer(self) -> Self {
         Self { renderer: "procedural", ..self }
     }
 

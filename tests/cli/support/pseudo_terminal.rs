@@ -96,7 +96,7 @@ impl Terminal {
 /// What a terminal shows, and what it was asked to do besides.
 #[derive(Debug)]
 pub(crate) struct Screen {
-    /// The rows, without blanks at their ends.
+    /// The rows, without spaces at their ends.
     pub(crate) text: String,
     pub(crate) bells: usize,
     /// Texts of notifications (OSC 9).

@@ -25,7 +25,7 @@ impl Renderer for Stub {
         let frame = RgbImage::from_pixels(job.width, job.height, pixels).expect("an image of its size");
         let frames_total = (job.seconds * f64::from(frame_rate)).round() as u32;
         for frames_done in 1..=frames_total {
-            // A whole picture each second, as points to seek to; those between repeat it, which costs no time.
+            // A whole frame each second, as points to seek to; those between repeat it, which costs no time.
             if (frames_done - 1).is_multiple_of(frame_rate) {
                 writer.push_frame(&frame).expect("a frame of the right size");
             } else {

@@ -14,7 +14,6 @@ use super::{ErrorObject, json, places, text_of, time::milliseconds};
 pub enum Status {
     /// Accepted, not started.
     Queued,
-    /// Running.
     InProgress,
     /// Finished with a video.
     Completed,
@@ -56,7 +55,6 @@ impl fmt::Display for Status {
 pub struct TaskFailure {
     /// The message for people; may be empty.
     pub message: String,
-    /// The machine-readable code.
     pub code: Option<String>,
 }
 
@@ -110,7 +108,7 @@ impl TaskResponse {
             (None, [id]) => id.clone(),
             (None, [first, second, ..]) => {
                 return Err(format!(
-                    "the response names {first} and {second}, and which one is the task is not said"
+                    "the response names {first} and {second}, and does not say which one is the task"
                 ));
             }
             (_, []) => return Err(not_a_task()),

@@ -116,15 +116,15 @@ async fn create_endless_response_is_bounded() {
     assert!(error.body.len() <= 4096);
 }
 
-/// Services repeat the request in the task, with its pictures, and in an error.
+/// Services repeat the request in the task, with its images, and in an error.
 #[tokio::test]
 async fn response_that_repeats_a_large_request_is_read() {
-    let picture = "A/".repeat(1 << 19);
+    let image = "A/".repeat(1 << 19);
     let request = PreparedRequest::new(
-        &json!({ "model": "modela-video-2-0-260128", "prompt": "a sea", "image": picture }),
+        &json!({ "model": "modela-video-2-0-260128", "prompt": "a sea", "image": image }),
     )
     .expect("a request");
-    let escaped = picture.replace('/', "\\/");
+    let escaped = image.replace('/', "\\/");
     let body =
         format!(r#"{{"request":{{"image":"{escaped}"}},"id":"task_9","object":"video","status":"queued"}}"#);
     let sent = body.clone();

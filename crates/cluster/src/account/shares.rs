@@ -42,7 +42,6 @@ pub(super) struct Shares {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct SharedLimit {
-    /// The configured limit.
     #[serde(rename = "most")]
     max: Option<usize>,
     /// The limit that the service showed by throttling, until it is as high as the configured one again.

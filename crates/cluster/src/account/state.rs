@@ -24,7 +24,6 @@ const WITHDRAWAL_RETENTION: Duration = Duration::from_hours(24);
 pub struct AccountLimits {
     /// Maximum number of tasks in flight; `None` for no limit.
     pub in_flight: Option<usize>,
-    /// Maximum submission rate.
     pub submit_rate: Option<Rate>,
     /// Maximum number of polls in a second.
     pub polls_per_second: Option<usize>,
@@ -56,7 +55,6 @@ pub enum Admission {
 pub struct AdmissionReply {
     /// The awakeable to resolve.
     pub awakeable: String,
-    /// With what.
     pub admission: Admission,
 }
 
@@ -69,10 +67,7 @@ pub enum AccountSettlement {
     /// A task was or may have been accepted: all of it counts as spent.
     Full,
     /// The service does not know the task: all of it counts as spent. It may still be rendered, so it counts as in flight for a while.
-    Missing {
-        /// Until when.
-        until: Timestamp,
-    },
+    Missing { until: Timestamp },
     /// The actual cost counts as spent.
     Actual {
         /// The cost, in millionths of the currency.

@@ -21,11 +21,9 @@ pub(crate) fn index_key(workflow: &str) -> String {
 #[serde(deny_unknown_fields)]
 pub struct RunEntry {
     pub run: RunId,
-    /// The workflow's name.
     pub workflow: String,
     /// The identity of its service.
     pub service: String,
-    /// When it began.
     pub started: Timestamp,
     /// When all of its nodes and films had ended.
     #[serde(default)]
@@ -51,7 +49,6 @@ impl From<RunEntry> for RunRow {
 #[serde(deny_unknown_fields)]
 pub struct RunEnded {
     pub run: RunId,
-    /// When.
     #[serde(rename = "at")]
     pub time: Timestamp,
 }

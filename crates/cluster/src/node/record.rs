@@ -50,7 +50,6 @@ pub struct NodeAttempt {
     pub sources: Vec<InputSource>,
     /// SHA-256 of the request.
     pub digest: String,
-    /// The service's identity.
     pub service: String,
     /// Digest of the account's key; `None` for a service without keys.
     pub account: Option<String>,
@@ -66,7 +65,6 @@ pub struct NodeAttempt {
     pub suggested_task: Option<TaskId>,
     /// Why it is indeterminate, or ended without a video.
     pub reason: Option<String>,
-    /// The video.
     pub artifact: Option<Artifact>,
     /// Whether another attempt held the key when its video was stored: it does not hold the key beside that one.
     pub is_replaced: bool,

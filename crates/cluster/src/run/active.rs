@@ -18,7 +18,7 @@ use crate::worker::LoadedSpec;
 /// Lookups of a run that are not answered, at most. Each is an invocation of its own, and Restate executes a limited number at once.
 const MAX_LOOKUPS: usize = 256;
 /// After this time without an answer a message is sent again; after twice the time another time, and so on. A node may wait for a permit
-/// meanwhile, and the message behind it.
+/// meanwhile, and the message after it.
 const RESEND_AFTER: Duration = Duration::from_mins(10);
 /// The same for films, which take longer and would be joined twice at once.
 const RESEND_FILM_AFTER: Duration = Duration::from_hours(2);

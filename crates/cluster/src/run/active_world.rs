@@ -251,7 +251,7 @@ impl World {
                     clips_digest: String::new(),
                     reused: false,
                     loudness: None,
-                    pictures: None,
+                    frames: None,
                     unmatched: Vec::new(),
                 };
                 vec![Event::FilmJoined { index, film }]

@@ -37,7 +37,6 @@ pub struct RunHead {
     pub policy: Policy,
     /// Number of its events.
     pub length: u64,
-    /// When it began.
     pub started: Timestamp,
     /// When the last event was applied.
     pub last: Timestamp,

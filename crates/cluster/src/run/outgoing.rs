@@ -22,7 +22,6 @@ const LEASE_MARGIN: Duration = Duration::from_mins(15);
 pub(crate) enum Target {
     /// The node of a key.
     Node(String),
-    /// The run itself.
     ThisRun,
     /// The service that joins films.
     Films,

@@ -72,7 +72,6 @@ impl std::error::Error for SharedStoreError {}
 pub(super) struct Wording {
     /// The URL without credentials.
     pub(super) store: String,
-    /// Values of credentials.
     pub(super) secrets: Vec<secrecy::SecretString>,
 }
 

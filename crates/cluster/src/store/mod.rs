@@ -321,7 +321,7 @@ pub(crate) async fn is_file_with(path: &Path, hash: &str) -> Result<bool, Cluste
     Ok(hashed.map_err(std::io::Error::other)?? == hash)
 }
 
-/// The content of a stream; `None` if it is larger than `max_bytes`, whatever size it was said to have.
+/// The content of a stream; `None` if it is larger than `max_bytes`, whatever size was announced.
 async fn read_bounded(
     mut stream: impl futures_util::Stream<Item = object_store::Result<bytes::Bytes>> + Unpin,
     max_bytes: u64,

@@ -11,7 +11,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// The server with this index of those that the environment names; `None`, which is said, where it names none.
+    /// The server with this index of those that the environment names; `None`, which is reported, where it names none.
     pub(crate) fn from_environment(index: usize) -> Option<Self> {
         let url = |name| {
             let urls = std::env::var(name).ok()?;

@@ -21,7 +21,7 @@ use crate::film::{self, FilmClip, film_digest, film_timeline, join_clips};
 use crate::film::{sound, subtitles};
 use crate::ledger::{Ledger, LedgerError};
 use crate::reporter::FilmProgress;
-use scheduler::{Failure, FailureKind, Film, FilmLoudness, FilmPictures};
+use scheduler::{Failure, FailureKind, Film, FilmFrames, FilmLoudness};
 
 /// The least time between two reports of a film's progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
@@ -245,7 +245,7 @@ impl Join<'_> {
                 true_peak: loudness.true_peak,
                 target: self.film.soundtrack.loudness.map(Loudness::as_f64),
             }),
-            pictures: Some(FilmPictures { copied: joined.copied_frames, encoded: joined.encoded_frames }),
+            frames: Some(FilmFrames { copied: joined.copied_frames, encoded: joined.encoded_frames }),
             unmatched: joined
                 .unmatched
                 .iter()

@@ -254,7 +254,7 @@ impl Ledger {
                         audio: row.get(5)?,
                         reused: true,
                         loudness: None,
-                        pictures: None,
+                        frames: None,
                         unmatched: Vec::new(),
                     };
                     Ok((film, bytes))

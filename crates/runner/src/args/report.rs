@@ -40,6 +40,6 @@ pub(crate) enum ReportFormat {
     Json,
     /// JUnit XML, for test reports of CI systems.
     Junit,
-    /// A PNG with a picture of each clip, labelled.
+    /// A PNG with a frame of each clip, labelled.
     ContactSheet,
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use scheduler::{
-    Decision, Film, FilmLoudness, FilmOutcome, FilmPictures, FilmSummary, NodeSummary, Outcome, RunSummary,
+    Decision, Film, FilmFrames, FilmLoudness, FilmOutcome, FilmSummary, NodeSummary, Outcome, RunSummary,
     StatusKind,
 };
 use workflow::plan::PickKind;
@@ -194,10 +194,10 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
         FilmOutcome::Done { film } => {
             let sound = sound(film);
             let state = if film.reused { ", up to date" } else { "" };
-            let pictures = film.pictures.map_or_else(String::new, |pictures| match pictures {
-                FilmPictures { encoded: 0, .. } => ", all pictures copied".to_owned(),
-                FilmPictures { copied: 0, .. } => ", all pictures encoded".to_owned(),
-                FilmPictures { copied, encoded } => format!(", {copied} pictures copied, {encoded} encoded"),
+            let frames = film.frames.map_or_else(String::new, |frames| match frames {
+                FilmFrames { encoded: 0, .. } => ", all frames copied".to_owned(),
+                FilmFrames { copied: 0, .. } => ", all frames encoded".to_owned(),
+                FilmFrames { copied, encoded } => format!(", {copied} frames copied, {encoded} encoded"),
             });
             let path = display_path(&film.path);
             let unmatched = match film.unmatched.as_slice() {
@@ -207,7 +207,7 @@ fn film(film: &FilmSummary, one_of_several: bool) -> String {
                 }
             };
             format!(
-                "film: {path} ({:.1} s, {}x{}, {sound}{state}{pictures}){unmatched}",
+                "film: {path} ({:.1} s, {}x{}, {sound}{state}{frames}){unmatched}",
                 film.duration.as_secs_f64(),
                 film.width,
                 film.height
@@ -322,7 +322,7 @@ mod tests {
                 clips_digest: String::new(),
                 reused: false,
                 loudness,
-                pictures: None,
+                frames: None,
                 unmatched: Vec::new(),
             })
         };

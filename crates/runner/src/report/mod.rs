@@ -70,7 +70,6 @@ pub(crate) enum RunReporter {
 }
 
 impl RunReporter {
-    /// Starts reporting.
     pub(crate) fn start(format: Format, info: RunInfo) -> Self {
         match format {
             Format::Ndjson => Self::Stream(Box::new(stream::Stream::new(info, std::io::stdout()))),

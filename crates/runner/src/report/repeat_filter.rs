@@ -1,4 +1,4 @@
-//! Drops messages that repeat what was just said: a service that is down is polled many times a second on this machine.
+//! Drops messages that repeat what was just reported: a service that is down is polled many times a second on this machine.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use workflow::plan::NodeIx;
 /// Least time between two messages that the service cannot be reached for the same shot.
 const MIN_INTERVAL: Duration = Duration::from_secs(10);
 
-/// What was said of the polls of each shot.
+/// What was reported of the polls of each shot.
 #[derive(Debug, Default)]
 pub(super) struct RepeatFilter {
     unreachable: HashMap<NodeIx, Timestamp>,

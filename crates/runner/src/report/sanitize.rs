@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-/// Maximum length of a message, in characters: the 500 bytes that are shown of a response, and what is said of them.
+/// Maximum length of a message, in characters: the 500 bytes that are shown of a response, and what is reported of them.
 pub(crate) const MAX_MESSAGE_CHARS: usize = 600;
 
 /// Schemes of URLs that may contain a secret.

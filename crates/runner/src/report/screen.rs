@@ -62,7 +62,7 @@ fn repaint(drawn_widths: &[usize], terminal: usize, above: &[String], lines: &[(
     if rows > 0 {
         let _ = write!(text, "\u{1b}[{rows}A");
     }
-    // Before anything is written: a permanent line may take several rows, and the rest of an old row would stay behind it.
+    // Before anything is written: a permanent line may take several rows, and the rest of an old row would stay after it.
     text.push_str("\r\u{1b}[0J");
     for line in above.iter().chain(lines.iter().map(|(line, _)| line)) {
         text.push_str(line);

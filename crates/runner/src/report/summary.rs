@@ -9,7 +9,6 @@ use workflow::plan::Plan;
 use super::stream::{self, Budget, FilmResult, Halt};
 use crate::price_table::PriceTable;
 
-/// Format version.
 const VERSION: u32 = 4;
 
 #[derive(Serialize)]

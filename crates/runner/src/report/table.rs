@@ -19,7 +19,6 @@ impl Table {
         Self { rows: vec![heads.map(str::to_owned).to_vec()] }
     }
 
-    /// Adds a row.
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.rows.push(cells.into());
     }

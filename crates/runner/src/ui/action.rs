@@ -16,20 +16,15 @@ pub(super) enum PageAction {
     /// Render what is missing.
     Run(RunAction),
     /// Interrupt a run of this server.
-    Stop {
-        /// The started command.
-        job: String,
-    },
+    Stop { job: String },
     /// Pick a take or a cell; `null` removes the pick.
     Pick {
-        /// The shot.
         shot: String,
         /// A take's number or a cell.
         choice: Option<String>,
     },
     /// Change a shot in the file.
     Edit {
-        /// The shot's id.
         shot: String,
         /// Its prompt, as the file has it.
         prompt: Option<String>,
@@ -40,9 +35,7 @@ pub(super) enum PageAction {
     },
     /// Resolve an indeterminate submission.
     Resolve {
-        /// The attempt.
         attempt: String,
-        /// How.
         #[serde(flatten)]
         resolution: Resolution,
     },
@@ -59,7 +52,6 @@ pub(super) enum PageAction {
 pub(super) struct RunAction {
     /// Exactly these; all where it is empty.
     pub(super) only: Vec<String>,
-    /// Render these again.
     pub(super) rerun: Vec<String>,
     /// Maximum cost, as `--max-cost` takes it.
     pub(super) max_cost: Option<String>,

@@ -32,7 +32,6 @@ pub struct ObservedLimits {
     /// Submissions in any stretch of time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<ObservedRate>,
-    /// Tasks in flight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<usize>,
 }

@@ -32,7 +32,6 @@ pub(crate) struct RunLimits {
     pub(crate) submit_rate: Option<TokenBucket>,
     /// Polls over all tasks.
     pub(crate) poll_rate: PollRate,
-    /// Concurrent downloads.
     pub(crate) downloads: DownloadLimiter,
 }
 

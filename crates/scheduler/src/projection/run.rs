@@ -13,7 +13,6 @@ use crate::timestamp::Timestamp;
 /// A recorded event of a run.
 #[derive(Debug, Clone)]
 pub struct RecordedEvent {
-    /// Its sequence number.
     pub seq: Seq,
     /// When it was recorded.
     pub time: Timestamp,

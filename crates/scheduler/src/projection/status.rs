@@ -13,24 +13,17 @@ pub enum ShotStatus {
     /// It waits for the shots that it depends on, or for its lookup.
     Pending,
     /// It waits to be submitted: for limits, or after a refusal.
-    Waiting {
-        /// Earliest time.
-        not_before: Timestamp,
-    },
+    Waiting { not_before: Timestamp },
     /// Its task failed, and it waits for its next attempt.
     WaitingForRetry {
         /// The number of the next attempt, from 2.
         attempt: u32,
         /// The total number of attempts.
         of: u32,
-        /// Earliest time.
         not_before: Timestamp,
     },
     /// Another live run is submitting it.
-    ClaimedByOtherRun {
-        /// That run.
-        run: RunId,
-    },
+    ClaimedByOtherRun { run: RunId },
     /// Its intent is recorded and its POST has no response yet.
     Submitting,
     /// Its task is queued or rendered at the service.

@@ -20,10 +20,7 @@ pub enum Phase {
         since: Timestamp,
     },
     /// It may be submitted as soon as limits and budget admit it.
-    Ready {
-        /// Earliest time.
-        not_before: Timestamp,
-    },
+    Ready { not_before: Timestamp },
     /// Its request is being prepared.
     Preparing,
     /// Its intent is recorded and its POST is in progress.

@@ -111,7 +111,7 @@ impl RunState {
                 let not_before = now.after(wait).after(jitter(self.policy.seed, node, state.refusals, wait));
                 NextStep::Resubmit { not_before }
             }
-            // The service may no longer reach a frame that it hosts itself: the picture is inlined instead, once. A request refused by
+            // The service may no longer reach a frame that it hosts itself: the image is inlined instead, once. A request refused by
             // moderation is never sent again in another form.
             RefusalKind::InvalidRequest
                 if state.by_url

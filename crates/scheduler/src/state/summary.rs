@@ -20,7 +20,6 @@ pub struct PickSummary {
     pub candidates: usize,
 }
 
-/// A finished run.
 #[derive(Debug, Clone)]
 pub struct RunSummary {
     pub run: RunId,
@@ -43,9 +42,7 @@ pub struct RunSummary {
 /// The result of one film.
 #[derive(Debug, Clone)]
 pub struct FilmSummary {
-    /// Its file name.
     pub name: String,
-    /// How it ended.
     pub outcome: FilmOutcome,
 }
 
@@ -55,7 +52,6 @@ pub struct NodeSummary {
     pub name: String,
     /// The decision about it; `None` if the run ended before that.
     pub decision: Option<Decision>,
-    /// How it ended.
     pub outcome: Outcome,
     /// Its task, if it has one.
     pub task: Option<TaskId>,

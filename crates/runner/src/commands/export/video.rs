@@ -48,7 +48,7 @@ fn encode(finished: &FilmToExport, format: DeliveryFormat, tools: &Ffmpeg) -> Re
     let mut progress = |done: u64, all: u64| {
         if reported.elapsed() >= PROGRESS_INTERVAL {
             reported = Instant::now();
-            errln!("{done} of {all} pictures encoded");
+            errln!("{done} of {all} frames encoded");
         }
     };
     let encoded = tools.encode_film(delivery, &mut progress);

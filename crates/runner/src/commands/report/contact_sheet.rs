@@ -1,4 +1,4 @@
-//! The contact sheet: a picture of each clip, labelled.
+//! The contact sheet: a frame of each clip, labelled.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ const MAX_SHEET_CLIPS: usize = 2_000;
 /// The shape of clips of unknown size.
 const DEFAULT_SIZE: (u32, u32) = (854, 480);
 
-/// Writes a PNG with a picture of each clip.
+/// Writes a PNG with a frame of each clip.
 pub(super) fn write(
     manifest: &Manifest,
     folder: &Path,

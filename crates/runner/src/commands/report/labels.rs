@@ -1,11 +1,11 @@
-//! Labels of clips in pictures: what distinguishes a clip, and its state.
+//! Labels of clips in images: what distinguishes a clip, and its state.
 
 use media::RgbImage;
 use scheduler::StatusKind;
 use text::{Align, Fonts, Mask, Style};
 use viewer::{Clip, Manifest};
 
-/// Colors of the first line, of the second one, and behind them.
+/// Colors of the first line, of the second one, and of the background.
 const NAME: [u8; 3] = [236, 238, 242];
 const DETAIL: [u8; 3] = [160, 166, 178];
 const BACKGROUND: [u8; 3] = [16, 18, 22];

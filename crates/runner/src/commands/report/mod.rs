@@ -30,8 +30,8 @@ use crate::shell;
 
 pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
     let file = &args.workflow.file;
-    let is_picture = args.format == ReportFormat::ContactSheet;
-    check_combination(&args, is_picture)?;
+    let is_sheet = args.format == ReportFormat::ContactSheet;
+    check_combination(&args, is_sheet)?;
     let plan = match load::load(file, &args.workflow.overrides) {
         Ok(plan) => Arc::new(plan),
         Err(error) => return Ok(error.report(Format::Text)),
@@ -44,7 +44,7 @@ pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
         engine: &args.engine,
         output_dir: args.output_dir.as_deref(),
     };
-    let collected = if is_picture {
+    let collected = if is_sheet {
         collect(&plan, viewed, &records).await?
     } else {
         collect_without_posters(&plan, viewed, &records).await?
@@ -62,7 +62,7 @@ pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
         }
         retain_shot(&mut manifest, shot);
     }
-    if is_picture {
+    if is_sheet {
         return write_contact_sheet(&args, &manifest, &folder);
     }
     let text = text(args.format, &manifest)?;
@@ -77,14 +77,14 @@ pub(crate) async fn report(args: ReportArgs) -> Result<Exit, CommandError> {
 }
 
 /// Refuses flags that do not go together.
-fn check_combination(args: &ReportArgs, is_picture: bool) -> Result<(), CommandError> {
+fn check_combination(args: &ReportArgs, is_sheet: bool) -> Result<(), CommandError> {
     let file = shell::path(&args.workflow.file);
-    if is_picture && args.output.is_none() {
+    if is_sheet && args.output.is_none() {
         return Err(CommandError::invalid("a contact sheet is not written to standard output").hint(
             format!("name a file: runner report {file} --format contact-sheet --output contact-sheet.png"),
         ));
     }
-    if !is_picture && args.columns.is_some() {
+    if !is_sheet && args.columns.is_some() {
         return Err(CommandError::invalid("--columns is for the format contact-sheet"));
     }
     Ok(())
@@ -123,7 +123,7 @@ fn refuse_media(output: &Path, folder: &Path, manifest: &Manifest) -> Result<(),
     }
 }
 
-/// Writes a PNG with a picture of each clip.
+/// Writes a PNG with a frame of each clip.
 fn write_contact_sheet(args: &ReportArgs, manifest: &Manifest, folder: &Path) -> Result<Exit, CommandError> {
     if !manifest.clips.iter().any(|clip| clip.state == StatusKind::Done) {
         let file = shell::path(&args.workflow.file);

@@ -12,7 +12,6 @@ use crate::project_paths::ProjectPaths;
 pub(crate) enum StatusSource {
     /// In this ledger, which is opened for each reading: it may not exist yet, and is never written.
     Ledger(PathBuf),
-    /// On a cluster.
     #[cfg(feature = "cluster")]
     Cluster(Box<cluster::ClusterRecords>),
 }

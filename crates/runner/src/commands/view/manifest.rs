@@ -292,7 +292,7 @@ impl ManifestInputs<'_> {
         // Where the edit does not fit the clips, the run says so.
         let edit = clips
             .and_then(|clips| Some((film_timeline(self.plan, film, &clips, &ffmpeg::find()).ok()?, clips)));
-        // Pictures with subtitles need no captions.
+        // Frames with subtitles need no captions.
         let is_burnt = film.subtitles.is_some_and(|subtitles| subtitles.burn);
         let (cuts, captions) = match &edit {
             Some((timeline, _)) if is_burnt => (cuts(film, timeline), Vec::new()),

@@ -231,7 +231,7 @@ fn hint_at_videos_in_another_folder(viewed: ViewedFile<'_>, folder: &Path, manif
     let run = NamedWorkflow::new(viewed.file, &viewed.engine.suffix());
     let run = run.with_arguments(viewed.overrides, None, Some(folder));
     errln!(
-        "{missing} {videos} {are} not in {}, the folder of this page, so it shows no pictures of them\nhint: without a submission, this puts them there: runner run {}",
+        "{missing} {videos} {are} not in {}, the folder of this page, so it does not show them\nhint: without a submission, this puts them there: runner run {}",
         display_path(folder),
         run.in_full()
     );

@@ -29,7 +29,7 @@ struct VideoInfo {
     has_audio: Option<bool>,
 }
 
-/// Makes the posters that are missing, on all cores, and enters them in the manifest. A video without a readable picture has
+/// Makes the posters that are missing, on all cores, and enters them in the manifest. A video without a readable frame has
 /// none.
 pub(super) fn make(folder: &Path, manifest: &mut Manifest) {
     let mut videos = HashMap::new();

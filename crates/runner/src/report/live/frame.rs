@@ -129,8 +129,8 @@ fn status_line(progress: &RunProgress, started_at: Timestamp, now: Timestamp) ->
     if progress.is_ending {
         line.push((", finishing: nothing more is submitted".to_owned(), Style::Slow));
     } else if is_joining && progress.films.0 < progress.films.1 {
-        let joining = match progress.joined_pictures() {
-            Some((done, all)) => format!(", joining: {done} of {all} pictures"),
+        let joining = match progress.joined_frames() {
+            Some((done, all)) => format!(", joining: {done} of {all} frames"),
             None => ", joining".to_owned(),
         };
         line.push((joining, Style::Plain));

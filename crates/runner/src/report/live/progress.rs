@@ -105,8 +105,8 @@ impl RunProgress {
         self.joining.push(progress);
     }
 
-    /// Pictures of the films that are being joined: those that they have already, and all. `None` where that is not known.
-    pub(in crate::report) fn joined_pictures(&self) -> Option<(u64, u64)> {
+    /// Frames of the films that are being joined: those that they have already, and all. `None` where that is not known.
+    pub(in crate::report) fn joined_frames(&self) -> Option<(u64, u64)> {
         let sum = |count: fn(&FilmProgress) -> u64| self.joining.iter().map(count).sum();
         (!self.joining.is_empty()).then(|| (sum(|film| film.done), sum(|film| film.all)))
     }

@@ -255,7 +255,7 @@ film: {output: harbor.mp4}
 ";
 
 #[test]
-fn frame_counts_the_pictures_of_a_film_that_is_joined() {
+fn frame_counts_the_frames_of_a_film_that_is_joined() {
     let mut script = Script::new(FILM, 8);
     script.lookup_all(1);
     script.submitted(0);
@@ -264,5 +264,5 @@ fn frame_counts_the_pictures_of_a_film_that_is_joined() {
     for done in [120, 240] {
         script.progress.on_join(FilmProgress { film: 0, done, all: 336, elapsed: Duration::ZERO });
     }
-    assert!(script.frame(10, 79).contains(", joining: 240 of 336 pictures, "), "{}", script.frame(10, 79));
+    assert!(script.frame(10, 79).contains(", joining: 240 of 336 frames, "), "{}", script.frame(10, 79));
 }

@@ -19,9 +19,7 @@ const VERSION: u32 = 4;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlanDocument {
-    /// Format version.
     pub(crate) version: u32,
-    /// The workflow's name.
     pub(crate) workflow: String,
     /// The service's identity: `embedded`, or its base URL.
     pub(crate) service: String,
@@ -46,17 +44,14 @@ pub(crate) struct PriceTableInfo {
     pub(crate) source: String,
 }
 
-/// One instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlannedShot {
-    /// The instance's name.
     pub(crate) name: String,
     pub(crate) shot: String,
     /// Its cell of the matrix.
     pub(crate) cell: IndexMap<String, Value>,
     pub(crate) take: Option<u32>,
-    /// The author's note.
     pub(crate) note: Option<String>,
     /// Where the shot is defined.
     pub(crate) location: Location,
@@ -121,7 +116,6 @@ impl PlannedFilm {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ClipSource {
-    /// This instance.
     Shot(String),
     /// One of these takes or instances, once picked.
     Pick(Vec<String>),

@@ -7,7 +7,7 @@ use scheduler::{
 use workflow::plan::{NodeIx, Plan};
 
 use super::line::{self, BudgetCap, Decision, EventKind, Failure, FailureKind, Halt, RefusalKind, Video};
-use super::outcomes::{FilmLoudness, FilmOutcome, FilmPictures, FinishedShot, JoinedFilm, Outcome};
+use super::outcomes::{FilmFrames, FilmLoudness, FilmOutcome, FinishedShot, JoinedFilm, Outcome};
 use crate::report::{sanitize, waits};
 
 /// Length of the key prefix: as in file names.
@@ -280,9 +280,9 @@ pub(crate) fn film(outcome: &scheduler::FilmOutcome) -> FilmOutcome {
                     true_peak: loudness.true_peak,
                     target: loudness.target,
                 }),
-                pictures: film
-                    .pictures
-                    .map(|pictures| FilmPictures { copied: pictures.copied, encoded: pictures.encoded }),
+                frames: film
+                    .frames
+                    .map(|frames| FilmFrames { copied: frames.copied, encoded: frames.encoded }),
                 unmatched: film.unmatched.clone(),
             },
         },

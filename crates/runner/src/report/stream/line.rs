@@ -196,10 +196,10 @@ pub(crate) enum EventKind<'a> {
     FilmProgress {
         /// The film's file name.
         name: &'a str,
-        /// Its pictures that are copied or encoded.
-        pictures: u64,
-        /// All its pictures. Its sound follows them.
-        all_pictures: u64,
+        /// Its frames that are copied or encoded.
+        frames: u64,
+        /// All its frames. Its sound follows them.
+        all_frames: u64,
     },
     /// A film has an outcome. Once per film.
     FilmFinished(FilmResult<'a>),

@@ -110,8 +110,8 @@ impl Reporter for Stream {
     fn on_join(&mut self, state: &RunState, progress: FilmProgress, now: Timestamp) {
         let film = state.plan().films().get(progress.film);
         if let Some(film) = film.filter(|_| self.throttle.passes_join(progress.film, progress.elapsed)) {
-            let FilmProgress { done: pictures, all: all_pictures, .. } = progress;
-            self.lines.write(now, EventKind::FilmProgress { name: &film.output, pictures, all_pictures });
+            let FilmProgress { done: frames, all: all_frames, .. } = progress;
+            self.lines.write(now, EventKind::FilmProgress { name: &film.output, frames, all_frames });
         }
     }
 }

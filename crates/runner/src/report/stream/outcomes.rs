@@ -106,9 +106,9 @@ pub(crate) struct JoinedFilm {
     /// The loudness of its sound; absent if it is silent or existed already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) loudness: Option<FilmLoudness>,
-    /// What became of the clips' pictures; absent if it existed already.
+    /// What became of the clips' frames; absent if it existed already.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) pictures: Option<FilmPictures>,
+    pub(crate) frames: Option<FilmFrames>,
     /// Clips whose colors were to be matched and differ by more than a drift; they are as the service has rendered them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) unmatched: Vec<String>,
@@ -126,9 +126,9 @@ pub(crate) struct FilmLoudness {
     pub(crate) target: Option<f64>,
 }
 
-/// What became of the pictures of a film's clips.
+/// What became of the frames of a film's clips.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct FilmPictures {
+pub(crate) struct FilmFrames {
     /// Copied bit for bit.
     pub(crate) copied: u64,
     /// Encoded again.

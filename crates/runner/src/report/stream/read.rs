@@ -20,7 +20,6 @@ pub(crate) enum ReadLine {
     },
     /// A shot has an outcome.
     ShotFinished { shot: String, outcome: ReadOutcome },
-    /// Any other line.
     #[serde(other)]
     Other,
 }
