@@ -196,7 +196,8 @@ fn failed_lists_failed_shots_and_those_not_started_because_of_them() {
     let refused = |name: &'static str, kind| {
         let failure = Failure::new(FailureKind::Invalid, "no");
         let refusal = Refusal { kind, failure, retry_after: None };
-        (name, Event::refused(ix(name), attempt(name), refusal))
+        let halts = kind == RefusalKind::ServiceUnusable;
+        (name, Event::Refused { node: ix(name), attempt: attempt(name), refusal, halts, next: None })
     };
     let gone = PollResult::NotFound { expired: false };
     let expired = |name: &'static str| (name, Event::TaskExpired { node: ix(name), attempt: attempt(name) });
