@@ -1,15 +1,17 @@
 //! A disk that fills up during a run: submitting stops, and every accepted task is recorded or reported.
 
+use std::process::Command;
+
 use crate::crash_random::unclaimed_task;
 use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, RecordingProxy};
-use crate::support::{Project, inline_snapshot};
+use crate::support::{Output, Project, cli_snapshot, inline_snapshot};
 
 const SHOTS: usize = 6;
 
-fn workflow() -> String {
+fn workflow(shots: usize) -> String {
     let shots: Vec<String> =
-        (1..=SHOTS).map(|shot| format!("  - {{id: s{shot}, prompt: the sea at {shot} o'clock}}\n")).collect();
+        (1..=shots).map(|shot| format!("  - {{id: s{shot}, prompt: the sea at {shot} o'clock}}\n")).collect();
     let shots = shots.concat();
     format!(
         "version: 1\nname: full\ndefaults: {{model: modelb-video-480p, seconds: 1, size: 480x480}}\nshots:\n{shots}"
@@ -19,7 +21,7 @@ fn workflow() -> String {
 #[test]
 fn disk_full_exits_5_and_every_task_is_recorded_or_reported() {
     let proxy = RecordingProxy::faithful();
-    let project = Project::new("full.yaml", &workflow()).against(&proxy.url, KEY);
+    let project = Project::new("full.yaml", &workflow(SHOTS)).against(&proxy.url, KEY);
     project.runner(&["run", "full.yaml", "--only", "s1"]).expect(0);
     let mut ended_early = 0;
     let mut reported_tasks = 0;
@@ -73,4 +75,52 @@ fn disk_full_exits_5_and_every_task_is_recorded_or_reported() {
         "{}",
         last.transcript()
     );
+}
+
+/// Runs the program where the artifact store is a file system of its own; `None` where none can be mounted.
+fn with_store_on(options: &str, project: &Project, arguments: &[&str]) -> Option<Output> {
+    std::fs::create_dir_all(project.file(".runner/artifacts")).expect("a folder");
+    let unshared = |script: &str, arguments: &[&str]| {
+        let program = project.command(arguments);
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
+        command.arg(program.get_program()).args(program.get_args()).current_dir(project.path()).env_clear();
+        command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?)))).output()
+    };
+    let mount = format!("mount -t tmpfs -o {options} tmpfs .runner/artifacts");
+    if !unshared(&mount, &[]).is_ok_and(|tried| tried.status.success()) {
+        println!("skipped: no file system of limited size can be mounted here");
+        return None;
+    }
+    let output = unshared(&format!("{mount} && exec \"$0\" \"$@\""), arguments);
+    Some(Output::from_process(&output.expect("the program can be started")))
+}
+
+#[test]
+fn nothing_is_submitted_where_videos_cannot_be_stored() {
+    let proxy = RecordingProxy::faithful();
+    let project = Project::new("full.yaml", &workflow(SHOTS)).against(&proxy.url, KEY);
+    let Some(run) = with_store_on("ro,size=1m", &project, &["run", "full.yaml"]) else { return };
+    cli_snapshot!("run_read_only_store", run.expect(5));
+    assert_eq!(proxy.accepted().len(), 0);
+    project.runner(&["run", "full.yaml"]).expect(0);
+    assert_eq!(proxy.accepted().len(), SHOTS);
+}
+
+#[test]
+fn submitting_stops_before_the_disk_is_full() {
+    const MANY: usize = 16;
+    let proxy = RecordingProxy::faithful();
+    // All others begin when the first video is stored.
+    let text =
+        workflow(MANY).replace("{id: s", "{needs: [s1], id: s").replace("{needs: [s1], id: s1,", "{id: s1,");
+    let project = Project::new("full.yaml", &text).against(&proxy.url, KEY);
+    // Room for some videos, which take a kilobyte or more.
+    let Some(run) = with_store_on("size=12k", &project, &["run", "full.yaml"]) else { return };
+    let run = run.expect(5);
+    let error = run.err.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
+    assert!(error.starts_with("error: videos cannot be stored: the disk has "), "{error}");
+    assert_eq!(proxy.accepted().len(), 1);
+    project.runner(&["run", "full.yaml"]).expect(0);
+    assert_eq!(proxy.accepted().len(), MANY, "none is paid for twice");
 }

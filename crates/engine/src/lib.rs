@@ -38,6 +38,7 @@ pub mod provider;
 pub mod records;
 pub mod reporter;
 pub mod sidecar;
+mod storage;
 pub mod time;
 mod unchanged_copy;
 mod unknown_task;

@@ -28,7 +28,7 @@ impl Exit {
     pub(crate) fn from_summary(summary: &RunSummary) -> Self {
         match &summary.halt {
             Some(Halt::Interrupted) => return Self::Interrupted,
-            Some(Halt::ServiceUnusable { .. }) => return Self::Unusable,
+            Some(Halt::ServiceUnusable { .. } | Halt::StorageUnusable { .. }) => return Self::Unusable,
             Some(Halt::BudgetExceeded { .. }) => return Self::BudgetExceeded,
             Some(Halt::FailFast { .. }) | None => {}
         }

@@ -41,8 +41,10 @@ impl RunRecord {
     #[must_use]
     pub fn has_cut_off(&self, shot: &str) -> bool {
         let Some(shot) = self.projection.shot(shot) else { return false };
-        let is_halted =
-            matches!(self.projection.halt(), Some(Halt::Interrupted | Halt::ServiceUnusable { .. }));
+        let is_halted = matches!(
+            self.projection.halt(),
+            Some(Halt::Interrupted | Halt::ServiceUnusable { .. } | Halt::StorageUnusable { .. })
+        );
         match shot.outcome() {
             Some(Outcome::Detached { .. } | Outcome::Indeterminate { .. }) => is_halted,
             Some(_) => false,

@@ -88,6 +88,8 @@ pub enum FailureKind {
     Corrupt,
     /// A local file could not be read or written.
     Local,
+    /// Videos cannot be stored: the disk is full or read-only, or belongs to somebody else.
+    Storage,
     /// The service failed the task for another reason.
     Task,
     /// Its submission was abandoned: the outcome is unknown, and it is repeated only on request.
@@ -97,6 +99,12 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// Whether it is a failure of this machine, which trying again does not change.
+    #[must_use]
+    pub fn is_local(self) -> bool {
+        matches!(self, Self::Local | Self::Storage)
+    }
+
     /// Its name in a shot's `retry`; `None` if another attempt would not help or could pay twice, whatever the file says.
     #[must_use]
     pub(crate) fn retried_as(self) -> Option<RetryOn> {
@@ -112,6 +120,7 @@ impl FailureKind {
             | Self::Unauthorized
             | Self::Invalid
             | Self::Local
+            | Self::Storage
             | Self::Abandoned
             | Self::Unrecorded => None,
         }
@@ -195,6 +204,8 @@ pub enum Halt {
     Interrupted,
     /// The service cannot be used with this account or at this address.
     ServiceUnusable { failure: Failure },
+    /// Videos cannot be stored: what is submitted would be paid for and not kept.
+    StorageUnusable { failure: Failure },
     /// One more task would exceed a budget cap.
     BudgetExceeded { cap: BudgetCap },
     /// A shot failed under fail-fast.

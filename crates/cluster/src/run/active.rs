@@ -235,7 +235,12 @@ impl ActiveRun {
         }
         self.release_held(now, &mut messages);
         let ends_early = match self.state.halt() {
-            Some(Halt::Interrupted | Halt::ServiceUnusable { .. } | Halt::FailFast { .. }) => true,
+            Some(
+                Halt::Interrupted
+                | Halt::ServiceUnusable { .. }
+                | Halt::StorageUnusable { .. }
+                | Halt::FailFast { .. },
+            ) => true,
             // What waits for a permit fits the budget and goes on. After the end, a request that was sent again may still arrive.
             Some(Halt::BudgetExceeded { .. }) => self.state.is_over(),
             None => false,

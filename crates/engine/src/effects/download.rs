@@ -14,6 +14,7 @@ use crate::artifact::sha256;
 use crate::artifact_store::{ArtifactStore, DownloadOrigin, PartialDownload};
 use crate::blocking::run_blocking;
 use crate::provider::{DownloadSink, DownloadStart, Provider, Resume};
+use crate::storage;
 use crate::time::Clock;
 use scheduler::policy::MinRate;
 use scheduler::{Artifact, Download, Failure, FailureKind};
@@ -69,7 +70,7 @@ pub(crate) async fn fetch_then(
 ) -> Result<Artifact, DownloadError> {
     let part = store
         .partial_download(&download.attempt)
-        .map_err(|error| local("the partial download cannot be read", &error))?;
+        .map_err(|error| storage::failure("the partial download cannot be read", &error))?;
     let url = download.url.as_deref().filter(|_| download.uses_url());
     let source = url.map_or_else(|| "content".to_owned(), address_digest);
     let resume = part
@@ -104,7 +105,7 @@ pub(crate) async fn fetch_then(
     }
     if let Some(error) = io_error {
         part.discard();
-        return Err(local("the video cannot be written", &error).into());
+        return Err(storage::failure("the video cannot be written", &error).into());
     }
     if is_other_file {
         part.discard();
@@ -145,7 +146,7 @@ fn store_video(
         Ok(sha256) => sha256,
         Err(error) => {
             part.discard();
-            return Err(local("the video cannot be written", &error));
+            return Err(storage::failure("the video cannot be written", &error));
         }
     };
     let (duration, width, height) = match ffmpeg.verify(part.path()) {
@@ -162,7 +163,7 @@ fn store_video(
     let bytes = part.length();
     let modified_at = store
         .commit(part, &sha256, target)
-        .map_err(|error| local("the video cannot be given its name", &error))?;
+        .map_err(|error| storage::failure("the video cannot be given its name", &error))?;
     Ok(Artifact {
         path: target.to_owned(),
         sha256,
@@ -181,7 +182,7 @@ fn store_video(
 /// for signing in, a gateway's message, an image, compressed data, nothing at all.
 fn no_video(part: PartialDownload, reason: &str) -> Failure {
     match media::content_in_place_of_video(part.path()) {
-        Err(error) => local("the video cannot be read", &error),
+        Err(error) => storage::failure("the video cannot be read", &error),
         Ok(Some(content)) => {
             part.discard();
             Failure::new(
@@ -305,8 +306,4 @@ impl Write for PartSink {
 /// A size in words; a part of a GiB is in bytes.
 fn in_words(bytes: u64) -> String {
     if bytes.is_multiple_of(1 << 30) { format!("{} GiB", bytes >> 30) } else { format!("{bytes} bytes") }
-}
-
-fn local(problem: &str, error: &io::Error) -> Failure {
-    Failure::new(FailureKind::Local, format!("{problem}: {error}"))
 }

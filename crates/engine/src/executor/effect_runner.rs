@@ -15,11 +15,13 @@ use super::wake_timer::WakeTimer;
 use super::{sidecars, trace};
 use crate::adopt::UnrecordedVideos;
 use crate::artifact::file_name;
+use crate::blocking::run_blocking;
 use crate::effects::{download, inputs, join};
 use crate::film::film_clips;
 use crate::ledger::{Ledger, LedgerError};
 use crate::provider::{PreparedRequest, Provider, Submission, SubmissionLookup};
 use crate::reporter::FilmProgress;
+use crate::storage::Storage;
 use crate::time::Clock;
 use scheduler::policy::MinRate;
 use scheduler::{
@@ -46,6 +48,7 @@ pub(super) struct EffectRunner {
     pub(super) attempts: AttemptIds,
     pub(super) min_download_rate: MinRate,
     pub(super) max_video_bytes: u64,
+    pub(super) storage: Arc<Storage>,
     pub(super) sender: mpsc::UnboundedSender<EffectResult>,
     /// How far films are.
     pub(super) joins: mpsc::UnboundedSender<FilmProgress>,
@@ -101,7 +104,7 @@ impl EffectRunner {
                     (self.span.clone(), self.min_download_rate, self.max_video_bytes);
                 let (ledger, sidecar) = (Arc::clone(&self.ledger), self.sidecar(&download, state));
                 let reserved = self.reserved_cost(&download, state);
-                let written_at = clock.clone();
+                let (written_at, storage) = (clock.clone(), Arc::clone(&self.storage));
                 self.spawn(async move {
                     clock.sleep_until(download.not_before).await;
                     let (node, attempt) = (download.node, download.attempt.clone());
@@ -127,6 +130,7 @@ impl EffectRunner {
                     .await
                     {
                         Ok(artifact) => {
+                            storage.stored(artifact.bytes);
                             let cost = budget.actual_cost(&plan, node, artifact.duration.into());
                             Event::Downloaded { node, attempt, artifact, cost }
                         }
@@ -158,7 +162,11 @@ impl EffectRunner {
         let recorded_rerun = if forced_rerun.is_none() { state.rerun(node).map(Box::new) } else { None };
         let (ledger, unrecorded) = (Arc::clone(&self.ledger), self.unrecorded.clone());
         let target = self.output_dir.join(file_name(plan.node(node), &key));
+        let (storage, unfinished) = (Arc::clone(&self.storage), state.unfinished());
         self.spawn_fallible(async move {
+            if let Ok(Err(failure)) = run_blocking(move || storage.check(unfinished)).await {
+                return Ok(Event::PrepareFailed { node, failure });
+            }
             // Here, because every submission comes by: that of a shot whose key became known during the run, and that of a retry.
             if let Some(videos) = unrecorded
                 && let Some(video) = videos.find(&ledger, &key, &target)?

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use scheduler::polling;
 use scheduler::{
-    Artifact, AttemptState, Download, Event, Failure, FailureKind, NextStep, Policy, PollResult, TaskId,
-    Timestamp,
+    Artifact, AttemptState, Download, Event, Failure, NextStep, Policy, PollResult, TaskId, Timestamp,
 };
 use tokio::sync::watch;
 use workflow::plan::{NodeIx, NodeKey};
@@ -331,7 +330,7 @@ async fn download_video(
             Err(error) => error.failure,
         };
         tries += 1;
-        if tries >= config.policy.max_download_attempts || failure.kind == FailureKind::Local {
+        if tries >= config.policy.max_download_attempts || failure.kind.is_local() {
             let message = format!("its video could not be downloaded: {}", failure.message);
             return Err(FetchError::StillOpen(message));
         }

@@ -35,6 +35,7 @@ use crate::clean;
 use crate::ledger::{Ledger, PlanArguments, ServiceAccount};
 use crate::provider::Provider;
 use crate::reporter::{FilmProgress, Reporter};
+use crate::storage::Storage;
 use crate::time::Clock;
 use scheduler::budget::BudgetCaps;
 use scheduler::{Budget, Event, KeyResolver, Policy, RunId, RunScope, RunState, RunSummary};
@@ -116,6 +117,7 @@ pub async fn run(
     let (lookups, lookup_requests) = mpsc::unbounded_channel();
     let span = trace::run(&run, &plan, provider.identity());
     let service = provider.identity().to_owned();
+    let storage = Arc::new(Storage::new(ledger.store().folder(), &output_dir));
     let mut effects = effect_runner::EffectRunner {
         span: span.clone(),
         workflow_file: arguments.map(|arguments| arguments.file.clone()),
@@ -131,6 +133,7 @@ pub async fn run(
         attempts: AttemptIds { run: run.clone(), next: Arc::new(AtomicU64::new(1)) },
         min_download_rate,
         max_video_bytes,
+        storage,
         sender,
         joins,
         wakes: wake_timer::WakeTimer::new(clock.clone()),

@@ -194,6 +194,13 @@ fn halt_error(args: &RunArgs, summary: &RunSummary) -> Option<CommandError> {
         Halt::ServiceUnusable { failure } => {
             Some(CommandError::unusable(format!("the service cannot be used: {}", failure.message)))
         }
+        Halt::StorageUnusable { failure } => Some(
+            CommandError::unusable(format!(
+                "videos cannot be stored: {}; nothing more was submitted, and tasks in flight are kept",
+                failure.message
+            ))
+            .hint(format!("once they can: {}", shell_command())),
+        ),
         Halt::BudgetExceeded { cap } => {
             let message = format!("{} is reached: {rest}", budget::cap(*cap, &summary.caps));
             let error = CommandError::new(ErrorKind::BudgetExceeded, message);
@@ -214,9 +221,14 @@ fn halt_error(args: &RunArgs, summary: &RunSummary) -> Option<CommandError> {
 
 /// The command line of this run, which a later run within the same caps continues.
 fn same_command(args: &RunArgs) -> String {
+    let partial = if args.budget.partial { "" } else { " --partial" };
+    shell_command() + partial
+}
+
+/// The command line of this run.
+fn shell_command() -> String {
     let words = std::env::args_os().skip(1).map(|word| shell::quote(&word.to_string_lossy()));
-    let partial = (!args.budget.partial).then(|| "--partial".to_owned());
-    std::iter::once("runner".to_owned()).chain(words).chain(partial).collect::<Vec<_>>().join(" ")
+    std::iter::once("runner".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// The actual cost of a run by the price table.

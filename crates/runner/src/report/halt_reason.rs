@@ -11,6 +11,7 @@ pub(super) fn halted(halt: &Halt, caps: &BudgetCaps) -> String {
     match halt {
         Halt::Interrupted => "the run is interrupted".to_owned(),
         Halt::ServiceUnusable { .. } => "the service cannot be used".to_owned(),
+        Halt::StorageUnusable { .. } => "videos cannot be stored".to_owned(),
         Halt::BudgetExceeded { cap } => format!("{} is reached", budget::cap(*cap, caps)),
         Halt::FailFast { shot } => format!("{} failed (--fail-fast)", sanitize::line(shot)),
     }

@@ -301,6 +301,7 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &NamedWorkflow) -> Op
                 | FailureKind::Transient
                 | FailureKind::Corrupt
                 | FailureKind::Local
+                | FailureKind::Storage
                 | FailureKind::Task
                 | FailureKind::Unrecorded => "",
                 FailureKind::Abandoned => &format!("; {} renders it again", rerun()),

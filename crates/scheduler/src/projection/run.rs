@@ -154,6 +154,7 @@ impl Halt {
     pub(crate) fn from_event(event: &Event) -> Option<Self> {
         use crate::event::PollResult;
         let unusable = |failure: &Failure| Some(Self::ServiceUnusable { failure: failure.clone() });
+        let is_storage = |failure: &Failure| failure.kind == FailureKind::Storage;
         match event {
             Event::Interrupted => Some(Self::Interrupted),
             Event::Refused { refusal, halts: true, .. } => unusable(&refusal.failure),
@@ -162,6 +163,11 @@ impl Halt {
             }
             Event::Polled { result: PollResult::Unauthorized { failure }, .. } => unusable(failure),
             Event::BudgetExceeded { cap, .. } => Some(Self::BudgetExceeded { cap: *cap }),
+            Event::PrepareFailed { failure, .. } | Event::DownloadFailed { failure, .. }
+                if is_storage(failure) =>
+            {
+                Some(Self::StorageUnusable { failure: failure.clone() })
+            }
             Event::RunConfigured { .. }
             | Event::Started
             | Event::LookupDone { .. }

@@ -181,7 +181,8 @@ impl RunState {
         if let Some(node) = unfinished_node {
             self.node_mut(node).shot.on_event(&event, now);
         }
-        let unusable = Halt::from_event(&event).filter(|halt| matches!(halt, Halt::ServiceUnusable { .. }));
+        let unusable = Halt::from_event(&event)
+            .filter(|halt| matches!(halt, Halt::ServiceUnusable { .. } | Halt::StorageUnusable { .. }));
         let is_halted_now = unusable.is_some() && self.halt.is_none();
         if is_halted_now {
             // Before the shot fails: it is the reason of the halt even under `--fail-fast`.
@@ -203,7 +204,7 @@ impl RunState {
             Event::Prepared { node, attempt, by_url, .. } => {
                 self.prepared(node, attempt, by_url, &mut actions);
             }
-            Event::PrepareFailed { node, failure: _ } => self.prepare_failed(node),
+            Event::PrepareFailed { node, failure } => self.prepare_failed(node, &failure),
             Event::Submitted { node, attempt, task } => self.submitted(node, attempt, task, now),
             Event::Refused { node, attempt: _, refusal, halts: _, next } => {
                 self.refused(node, &refusal, &next.unwrap_or(NextStep::Fail), now);
@@ -226,7 +227,7 @@ impl RunState {
             Event::TimerFired => self.timer_fired(now),
             Event::Interrupted => self.interrupted(now, &mut actions),
         }
-        if is_halted_now {
+        if is_halted_now && matches!(self.halt, Some(Halt::ServiceUnusable { .. })) {
             self.cancel_pending();
         }
         if let Some(node) = unfinished_node {
@@ -293,6 +294,12 @@ impl RunState {
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.queues.in_flight
+    }
+
+    /// Number of nodes that have not ended.
+    #[must_use]
+    pub fn unfinished(&self) -> usize {
+        self.queues.unfinished
     }
 
     /// Whether every node and every film have ended.

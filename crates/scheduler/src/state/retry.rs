@@ -204,7 +204,7 @@ impl RunState {
         // An event that comes too late to matter decides nothing.
         let is_in_time = self.download_of(node).is_none()
             || self.next_download(node, failure, partial_bytes, now).is_some();
-        if tries < self.policy.max_download_attempts && failure.kind != FailureKind::Local && is_in_time {
+        if tries < self.policy.max_download_attempts && !failure.kind.is_local() && is_in_time {
             return NextStep::Continue;
         }
         // The task is paid for. Another one is only if the shot's `retry` says so and the video is nowhere to be had.

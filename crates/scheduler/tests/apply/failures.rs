@@ -315,3 +315,46 @@ fn interrupted_run_does_not_retry() {
     assert!(not_downloaded(&mut interrupted, FailureKind::Corrupt).is_empty());
     assert!(matches!(interrupted.outcome("a"), Outcome::Detached { .. }));
 }
+
+#[test]
+fn video_that_cannot_be_stored_stops_submissions_and_keeps_tasks_in_flight() {
+    let names = ["a", "b", "c", "d"];
+    let policy = Policy { max_in_flight: 2, ..Policy::local() };
+    let mut run = Script::with(RunState::new(plan(&names), "test", policy));
+    run.start();
+    for name in names {
+        run.lookup_done(name, ExistingWork::None);
+    }
+    run.submit("a");
+    run.submit("b");
+    run.completed("a");
+    let failure = Failure::new(FailureKind::Storage, "No space left on device");
+    let (node, attempt) = (run.ix("a"), attempt("a"));
+    let event =
+        Event::DownloadFailed { node, attempt, failure: failure.clone(), partial_bytes: 0, next: None };
+    let actions = run.on(event);
+    assert!(!actions.iter().any(|action| action.starts_with("prepare")), "{actions:?}");
+    assert!(matches!(run.outcome("a"), Outcome::Detached { .. }));
+    assert_eq!(run.outcome("d"), &Outcome::NotStarted);
+    assert_eq!(run.state.halt(), Some(&Halt::StorageUnusable { failure }));
+    assert_eq!(run.prepared("c"), ["discard c"]);
+    run.refused("c", RefusalKind::Retryable, None);
+    assert_eq!(run.outcome("c"), &Outcome::NotStarted);
+    run.completed("b");
+    run.downloaded("b");
+    assert!(matches!(run.outcome("b"), Outcome::Done { .. }), "it is tried all the same");
+    assert!(run.state.is_over());
+}
+
+#[test]
+fn folder_that_cannot_be_written_to_stops_the_run_before_it_submits() {
+    let mut run = Script::with(RunState::new(plan(&["a", "b"]), "test", Policy::local()));
+    run.start();
+    run.lookup_done("a", ExistingWork::None);
+    run.lookup_done("b", ExistingWork::None);
+    let failure = Failure::new(FailureKind::Storage, "read-only file system");
+    run.on(Event::PrepareFailed { node: run.ix("a"), failure: failure.clone() });
+    assert_eq!(run.outcome("a"), &Outcome::NotStarted);
+    assert_eq!(run.prepared("b"), ["discard b"]);
+    assert_eq!(run.state.halt(), Some(&Halt::StorageUnusable { failure }));
+}

@@ -300,6 +300,9 @@ pub(crate) fn halt(halt: &scheduler::Halt) -> Halt {
         scheduler::Halt::ServiceUnusable { failure } => {
             Halt::ServiceUnusable { failure: convert_failure(failure) }
         }
+        scheduler::Halt::StorageUnusable { failure } => {
+            Halt::StorageUnusable { failure: convert_failure(failure) }
+        }
         scheduler::Halt::BudgetExceeded { cap } => Halt::BudgetExceeded { cap: convert_cap(*cap) },
         scheduler::Halt::FailFast { shot } => Halt::FailFast { shot: shot.clone() },
     }
@@ -330,6 +333,7 @@ fn convert_failure(failure: &scheduler::Failure) -> Failure {
             scheduler::FailureKind::Expired => FailureKind::Expired,
             scheduler::FailureKind::Corrupt => FailureKind::Corrupt,
             scheduler::FailureKind::Local => FailureKind::Local,
+            scheduler::FailureKind::Storage => FailureKind::Storage,
             scheduler::FailureKind::Task => FailureKind::Task,
             scheduler::FailureKind::Abandoned => FailureKind::Abandoned,
             scheduler::FailureKind::Unrecorded => FailureKind::Unrecorded,

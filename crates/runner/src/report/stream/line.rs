@@ -281,6 +281,7 @@ pub(crate) enum FailureKind {
     Expired,
     Corrupt,
     Local,
+    Storage,
     Task,
     Abandoned,
     Unrecorded,
@@ -349,6 +350,8 @@ pub(crate) enum Halt {
     Interrupted,
     /// The service cannot be used with this account or at this URL.
     ServiceUnusable { failure: Failure },
+    /// Videos cannot be stored: the disk is full or read-only, or belongs to somebody else.
+    StorageUnusable { failure: Failure },
     /// A cap is reached.
     BudgetExceeded { cap: BudgetCap },
     /// A shot failed, with `--fail-fast`.

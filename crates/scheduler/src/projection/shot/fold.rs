@@ -37,6 +37,11 @@ impl Shot {
                 self.last_error = Some(format!("the cap on {cap} is reached"));
                 self.set(ShotStatus::Waiting { not_before: now }, now);
             }
+            // Nothing is wrong with the shot: the halt that follows cancels it.
+            Event::PrepareFailed { failure, .. } if failure.kind == FailureKind::Storage => {
+                self.last_error = Some(failure.message.clone());
+                self.set(ShotStatus::Waiting { not_before: now }, now);
+            }
             Event::PrepareFailed { failure, .. } => {
                 let failure = failure.clone();
                 let outcome = if failure.kind == FailureKind::Unrecorded {

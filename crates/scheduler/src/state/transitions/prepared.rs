@@ -4,7 +4,8 @@ use workflow::plan::NodeIx;
 
 use crate::ids::AttemptId;
 use crate::state::{Phase, RunState};
-use crate::{Action, Halt};
+use crate::timestamp::Timestamp;
+use crate::{Action, Failure, FailureKind, Halt};
 
 impl RunState {
     pub(crate) fn prepared(
@@ -20,7 +21,12 @@ impl RunState {
         // A recorded intent fits the budget, also after a budget halt.
         let halted = matches!(
             self.halt,
-            Some(Halt::Interrupted | Halt::ServiceUnusable { .. } | Halt::FailFast { .. })
+            Some(
+                Halt::Interrupted
+                    | Halt::ServiceUnusable { .. }
+                    | Halt::StorageUnusable { .. }
+                    | Halt::FailFast { .. }
+            )
         );
         // In a replay nothing is reserved yet, because the admission was not repeated.
         self.reserve(node);
@@ -39,8 +45,13 @@ impl RunState {
     }
 
     /// Ends the node in every phase in which it waits for a lookup or for its request: nothing else would wake it.
-    pub(crate) fn prepare_failed(&mut self, node: NodeIx) {
+    pub(crate) fn prepare_failed(&mut self, node: NodeIx, failure: &Failure) {
         match self.node(node).phase {
+            // Back to ready, where the next run begins; this run submits nothing more.
+            Phase::Preparing if failure.kind == FailureKind::Storage => {
+                self.release_reservation(node);
+                self.set_phase(node, Phase::Ready { not_before: Timestamp(0) });
+            }
             Phase::LookingUp | Phase::ClaimedByOtherRun { .. } | Phase::Ready { .. } | Phase::Preparing => {
                 self.release_reservation(node);
                 self.sync_end(node);
