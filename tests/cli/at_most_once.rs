@@ -1,5 +1,6 @@
 //! Misbehaving services, wrong keys and concurrent runs: no shot is submitted twice.
 
+use crate::support::project_state::accepted;
 use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::scripted::{ScriptedService, response, task_id};
 use crate::support::{Project, cli_snapshot};
@@ -157,4 +158,18 @@ fn concurrent_runs_submit_each_shot_once() {
         assert_eq!(run.wait().expect("the child ends").code(), Some(0));
     }
     assert_eq!(proxy.posts().len(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn link_to_a_workflow_file_has_its_ledger_and_its_picks() {
+    let text = format!("{TWO}    takes: 2\n");
+    let project = Project::new("two.yaml", &text);
+    project.runner(&["run", "two.yaml"]).expect(0);
+    project.runner(&["pick", "two.yaml", "two", "2"]).expect(0);
+    std::fs::create_dir(project.file("links")).expect("a folder");
+    std::os::unix::fs::symlink("../two.yaml", project.file("links/sea.yaml")).expect("a link");
+    let run = project.runner(&["run", "links/sea.yaml"]).expect(0);
+    assert_eq!(accepted(&project), 3, "{}", run.transcript());
+    assert!(!project.file("links/.runner").exists());
 }

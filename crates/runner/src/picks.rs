@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use workflow::Picks;
 
-use crate::project_paths::ProjectPaths;
+use crate::project_paths::{ProjectPaths, real_file};
 
 /// The version of the file.
 const VERSION: u32 = 1;
@@ -50,7 +50,8 @@ pub(crate) struct PickStore {
 
 impl PickStore {
     pub(crate) fn new(workflow: &Path, paths: &ProjectPaths) -> Self {
-        let name = workflow.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let real = real_file(workflow).unwrap_or_else(|_| workflow.to_owned());
+        let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Self { file: Self::path(paths), workflow: name }
     }
 

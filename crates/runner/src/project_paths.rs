@@ -18,7 +18,7 @@ pub(crate) struct ProjectPaths {
 impl ProjectPaths {
     /// The paths for a workflow file or a folder. It need not exist.
     pub(crate) fn for_workflow(file: &Path) -> std::io::Result<Self> {
-        let absolute = std::path::absolute(file)?;
+        let absolute = real_file(&std::path::absolute(file)?)?;
         let folder =
             if absolute.is_dir() { absolute } else { absolute.parent().unwrap_or(&absolute).to_path_buf() };
         Ok(Self { folder })
@@ -82,6 +82,11 @@ impl ProjectPaths {
         let name = name.trim_matches('-');
         self.folder.join("out").join(if name.is_empty() { "workflow" } else { name })
     }
+}
+
+/// The file that a symbolic link to a file leads to: its project has its ledger. Links to folders stay as they are named.
+pub(crate) fn real_file(file: &Path) -> std::io::Result<PathBuf> {
+    if file.is_symlink() && file.is_file() { std::fs::canonicalize(file) } else { Ok(file.to_owned()) }
 }
 
 /// A path for display: relative to the current folder if it is inside.
