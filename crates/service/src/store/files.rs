@@ -15,6 +15,7 @@ use std::{
 
 use fs_err as fs;
 
+use super::schema::create_dir;
 use crate::{config::Durability, digest::Digest, id::TaskId};
 
 /// The extension of files being written.
@@ -48,7 +49,7 @@ impl FileStore {
             durability,
         };
         for folder in [&files.inputs, &files.videos, &files.frames] {
-            fs::create_dir_all(folder)?;
+            create_dir(folder)?;
             for entry in fs::read_dir(folder)? {
                 let path = entry?.path();
                 if path.extension().is_some_and(|extension| extension == PARTIAL_EXTENSION) {

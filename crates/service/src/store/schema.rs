@@ -1,6 +1,11 @@
 //! The database schema with its format number, and opening of connections.
 
-use std::{fs::DirBuilder, io, path::Path, time::Duration};
+use std::{
+    fs::{DirBuilder, OpenOptions},
+    io,
+    path::Path,
+    time::Duration,
+};
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -56,7 +61,7 @@ CREATE TABLE key_usage (
 /// The file name of the database.
 const FILE: &str = "service.db";
 
-/// Creates a data directory if missing, for its owner only: it has prompts, and the tokens that give access to videos.
+/// Creates a folder of a data directory if missing, for its owner only: prompts and media are there.
 pub(super) fn create_dir(data: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
@@ -64,10 +69,24 @@ pub(super) fn create_dir(data: &Path) -> io::Result<()> {
     builder.recursive(true).create(data)
 }
 
+/// Creates the database's file if missing, for its owner only, wherever it is: it has the tokens that give access to videos. SQLite gives its log
+/// the same permissions. A file that exists is not opened: that would end the locks which this process has on it.
+fn create_file(file: &Path) -> io::Result<()> {
+    if file.exists() {
+        return Ok(());
+    }
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.create(true).append(true).open(file).map(drop)
+}
+
 /// Opens the database for writing. Creates the tables of a new one, and the directory if missing.
 pub(crate) fn open_database(data: &Path, durability: Durability) -> Result<Connection, ServiceError> {
     create_dir(data).map_err(|source| ServiceError::DataDirectory { path: data.to_owned(), source })?;
-    let mut connection = Connection::open(data.join(FILE)).map_err(database)?;
+    let file = data.join(FILE);
+    create_file(&file).map_err(|source| ServiceError::DataDirectory { path: data.to_owned(), source })?;
+    let mut connection = Connection::open(file).map_err(database)?;
     prepare(&connection, durability).map_err(database)?;
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(database)?;

@@ -11,9 +11,26 @@ use crate::support::{KEY, TestRenderer, TestServer, client, clock, error_summary
 async fn data_directory_is_private() {
     use std::os::unix::fs::PermissionsExt as _;
     let server = TestServer::open(TestRenderer::free()).await;
-    let data = std::fs::metadata(server.folder.path().join("data")).unwrap();
-    assert_eq!(data.permissions().mode() & 0o777, 0o700);
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&server.folder.path().join("data")), 0o700);
     server.service.shutdown().await;
+    // In a folder of one's own, which is open to others, what is in it is private.
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("open");
+    std::fs::create_dir(&data).unwrap();
+    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let config = Config::embedded(data.clone(), KEY.into());
+    let service = start(config, TestRenderer::free(), clock()).await.unwrap();
+    for (name, expected) in [
+        ("inputs", 0o700),
+        ("videos", 0o700),
+        ("frames", 0o700),
+        ("service.db", 0o600),
+        ("service.db-wal", 0o600),
+    ] {
+        assert_eq!(mode(&data.join(name)), expected, "{name}");
+    }
+    service.shutdown().await;
 }
 
 /// Names the small file system that the test has mounted for its own second run.
