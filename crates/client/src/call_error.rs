@@ -143,7 +143,7 @@ impl CallError {
     /// The same error with the beginning of what arrived of the response.
     pub(crate) fn with_beginning(self, body: &str) -> Self {
         match self {
-            Self::Indeterminate { reason, is_answered } if !body.is_empty() => Self::Indeterminate {
+            Self::Indeterminate { reason, is_answered } if !body.trim().is_empty() => Self::Indeterminate {
                 reason: format!("{reason}; it begins with {}", plain_text(body)),
                 is_answered,
             },

@@ -115,7 +115,6 @@ fn decode_body_without_task_is_an_error() {
     for body in [
         "<html><title>502 Bad Gateway</title></html>",
         r#"{"error":{"message":"try later"}}"#,
-        "",
         r#"{"id":"t1","object":"vid"#,
         r#"{"id":"t1","status":"queued"} <html>"#,
         r#"{"id":"t1","eta":NaN}"#,
@@ -124,6 +123,10 @@ fn decode_body_without_task_is_an_error() {
             let reason = TaskResponse::decode(body, polled).expect_err("no task");
             assert_eq!(reason, "the response contains no task", "{body}");
         }
+    }
+    for body in ["", " \r\n"] {
+        let reason = TaskResponse::decode(body, None).expect_err("no task");
+        assert_eq!(reason, "the response is empty");
     }
 }
 

@@ -94,9 +94,12 @@ impl TaskResponse {
     /// Decodes a body. `polled_id` is the id of the poll that it answers; `None` for a submission.
     ///
     /// # Errors
-    /// The body is not a task: it is not JSON as a whole, or has no id where ids stand. To a poll: it is about other tasks only. To a
+    /// The body is not a task: it is empty or not JSON as a whole, or has no id where ids stand. To a poll: it is about other tasks only. To a
     /// submission: it has several ids.
     pub fn decode(body: &str, polled_id: Option<&str>) -> Result<Self, String> {
+        if body.trim().is_empty() {
+            return Err("the response is empty".to_owned());
+        }
         let not_a_task = || "the response contains no task".to_owned();
         let answer = json(body).ok_or_else(not_a_task)?;
         let ids = places::ids(&answer);
