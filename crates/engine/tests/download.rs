@@ -417,7 +417,7 @@ async fn download_damaged_everywhere_is_never_done() {
     let server = Server::start(Files::DamagedEverywhere);
     for tries in [2, 3] {
         let summary = run(&server, folder.path(), tries).await;
-        let Outcome::Detached { reason, .. } = &summary.nodes[0].outcome else {
+        let Outcome::Missing { reason, .. } = &summary.nodes[0].outcome else {
             panic!("{:?}", summary.nodes)
         };
         assert!(reason.contains("damaged") && reason.contains(".broken"), "{reason}");

@@ -43,7 +43,7 @@ attempt_states! {
     /// The shot's `retry` gave its task up, which the service does not know or whose video is damaged. Where no other was accepted since, the
     /// next run asks about it again.
     Expired = "expired",
-    /// The service does not know its task, which is paid for. Runs ask again; only a person decides to pay again.
+    /// The service does not know its task, which is paid for, or has no intact video of it. Runs ask again; only a person decides to pay again.
     Missing = "missing",
     /// It was indeterminate and found not to be accepted.
     NotAccepted = "not-accepted",

@@ -24,7 +24,7 @@ pub enum NextStep {
     },
     /// The shot has failed.
     Fail,
-    /// The service does not know the task, which is paid for: a later run asks again, and only a person decides to pay again.
+    /// The service does not know the task, which is paid for, or has no intact video of it: a later run asks again, and only a person decides to pay again.
     Missing { reason: String },
     /// The run detaches from the task.
     Detach { reason: String },

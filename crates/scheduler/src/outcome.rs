@@ -167,7 +167,7 @@ pub enum Outcome {
         /// What the run says about it.
         reason: String,
     },
-    /// The service does not know its task, which is paid for. It is not submitted again without a decision of the user.
+    /// The service does not know its task, which is paid for, or has no intact video of it. It is not submitted again without a decision of the user.
     Missing {
         task: TaskId,
         /// What the service said.

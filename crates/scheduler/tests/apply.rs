@@ -728,7 +728,7 @@ fn failed_download_is_retried_then_detached() {
     run.lookup_done("a", ExistingWork::None);
     run.submit("a");
     run.completed("a");
-    let failure = || Failure::new(FailureKind::Corrupt, "half a video");
+    let failure = || Failure::new(FailureKind::Transient, "the connection broke");
     let failed = |run: &Script| Event::DownloadFailed {
         node: run.ix("a"),
         attempt: attempt("a"),

@@ -215,14 +215,14 @@ impl NodeObject {
         end(&ctx, &self.0, &message.0.attempt, AttemptState::Expired, reason).await
     }
 
-    /// The service does not know the task, which is paid for.
+    /// The service does not know the task, which is paid for, or has no intact video of it.
     #[handler]
     async fn mark_missing(
         &self,
         ctx: ObjectContext<'_>,
         message: Json<EndAttempt>,
     ) -> Result<(), HandlerError> {
-        let reason = "the service does not know its task";
+        let reason = "the service does not know its task, or has no intact video of it";
         end(&ctx, &self.0, &message.0.attempt, AttemptState::Missing, reason).await
     }
 

@@ -335,7 +335,9 @@ impl ActiveRun {
         if let Event::Prepared { forced_rerun: Some(rerun), .. } = event {
             return Some(Outgoing::now(Target::WorkflowIndex, "rerun", rerun));
         }
-        let Event::Polled { node, attempt, next: Some(NextStep::Missing { .. }), .. } = event else {
+        let (Event::Polled { node, attempt, next: Some(NextStep::Missing { .. }), .. }
+        | Event::DownloadFailed { node, attempt, next: Some(NextStep::Missing { .. }), .. }) = event
+        else {
             return None;
         };
         let key = self.state.key(*node)?;

@@ -94,7 +94,8 @@ impl<'a> Writer<'a> {
                     ))?;
                 one_row(changed)
             }
-            Event::Polled { attempt, next: Some(NextStep::Missing { reason }), .. } => {
+            Event::Polled { attempt, next: Some(NextStep::Missing { reason }), .. }
+            | Event::DownloadFailed { attempt, next: Some(NextStep::Missing { reason }), .. } => {
                 match self.state(attempt)? {
                     AttemptState::Submitted | AttemptState::Missing => {}
                     AttemptState::Completed if !self.has_been_stored(attempt)? => {}

@@ -84,7 +84,7 @@ status_kinds! {
     AtOtherService = "at-other-service",
     /// A submission may or may not have been accepted; it is not repeated until it is resolved.
     Indeterminate = "indeterminate",
-    /// The service does not know its task, which is paid for.
+    /// The service does not know its task, which is paid for, or has no intact video of it.
     Missing = "missing",
     /// Its video is there, and the ledger does not know it.
     Unrecorded = "unrecorded",

@@ -23,8 +23,8 @@ use workflow::plan::{NodeIx, Plan};
 
 pub use admission::RateWait;
 pub use expected_events::UnexpectedEvent;
-use phase::{AdoptedTask, UnusableCopies};
-pub use phase::{NodeState, Phase};
+use phase::AdoptedTask;
+pub use phase::{NodeState, Phase, UnusableCopies};
 pub use scope::RunScope;
 pub use summary::{FilmSummary, NodeSummary, PickSummary, RunSummary};
 

@@ -95,7 +95,7 @@ pub(super) struct AdoptedTask {
 
 /// What is wrong with a video at each of its addresses, as of the last try there: [`FailureKind::Corrupt`] or [`FailureKind::Expired`].
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct UnusableCopies {
+pub struct UnusableCopies {
     /// At `metadata.url`.
     url: Option<FailureKind>,
     /// At the content endpoint.
@@ -104,14 +104,23 @@ pub(super) struct UnusableCopies {
 
 impl UnusableCopies {
     /// After one more failed try.
-    pub(super) fn after(self, download: &Download, failure: FailureKind) -> Self {
+    #[must_use]
+    pub fn after(self, download: &Download, failure: FailureKind) -> Self {
         let kind = Some(failure).filter(|kind| matches!(kind, FailureKind::Corrupt | FailureKind::Expired));
         if download.uses_url() { Self { url: kind, ..self } } else { Self { content: kind, ..self } }
     }
 
+    /// Why there is no video to be had, as far as is known: as [`Self::everywhere`], or because the service's own endpoint says that it is gone. That
+    /// is no proof: another address may have it, which cannot be reached or refuses access.
+    #[must_use]
+    pub fn probably(self, download: &Download, now: Timestamp) -> Option<FailureKind> {
+        self.everywhere(download, now).or(self.content.filter(|kind| *kind == FailureKind::Expired))
+    }
+
     /// Why no address has the video any more, by the service's own endpoint. `None` where one may: it cannot be reached or refuses access, and the
     /// files have not expired by the time that the service gave.
-    pub(super) fn everywhere(self, download: &Download, now: Timestamp) -> Option<FailureKind> {
+    #[must_use]
+    pub fn everywhere(self, download: &Download, now: Timestamp) -> Option<FailureKind> {
         let has_expired = download.expires_at.is_some_and(|expires_at| now >= expires_at);
         self.content.filter(|_| download.url.is_none() || self.url.is_some() || has_expired)
     }

@@ -208,13 +208,25 @@ impl RunState {
             return NextStep::Continue;
         }
         // The task is paid for. Another one is only if the shot's `retry` says so and the video is nowhere to be had.
-        let unusable_as = self.download_of(node).and_then(|download| {
-            self.node(node).unusable_copies.after(download, failure.kind).everywhere(download, now)
+        let unusable = self.download_of(node).map(|download| {
+            let copies = self.node(node).unusable_copies.after(download, failure.kind);
+            (copies.everywhere(download, now), copies.probably(download, now))
         });
-        if let Some(kind) = unusable_as.filter(|kind| self.may_retry(node, *kind)) {
-            return self.fail_or_retry(node, kind, now);
+        match unusable {
+            Some((Some(kind), _)) if self.may_retry(node, kind) => self.fail_or_retry(node, kind, now),
+            Some((_, Some(kind))) if !self.is_retried_after(node, kind) => {
+                let what = if kind == FailureKind::Corrupt {
+                    "is damaged at each of its addresses"
+                } else {
+                    "is gone"
+                };
+                NextStep::Missing { reason: format!("its video {what}: {}", failure.message) }
+            }
+            // This machine or the network is at fault; or the `retry` is left to a later run.
+            _ => {
+                NextStep::Detach { reason: format!("its video could not be downloaded: {}", failure.message) }
+            }
         }
-        NextStep::Detach { reason: format!("its video could not be downloaded: {}", failure.message) }
     }
 
     /// Failed downloads since the last progress, including one that left this many bytes on disk.
@@ -240,11 +252,15 @@ impl RunState {
         NextStep::Retry { attempt: attempt + 1, of: self.plan.node(node).retry, not_before }
     }
 
-    /// Whether the shot's `retry` covers such a failure of its task.
+    /// Whether the run pays for another task after such a failure of this one, as the shot's `retry` says.
     pub(super) fn may_retry(&self, node: NodeIx, kind: FailureKind) -> bool {
+        self.halt.is_none() && self.is_retried_after(node, kind)
+    }
+
+    /// Whether the shot's `retry` covers such a failure of its task.
+    fn is_retried_after(&self, node: NodeIx, kind: FailureKind) -> bool {
         let planned = self.plan.node(node);
-        self.halt.is_none()
-            && !self.node(node).adopted.excludes_retry
+        !self.node(node).adopted.excludes_retry
             && self.node(node).shot.attempt_number() < planned.retry
             && kind.retried_as().is_some_and(|failure| planned.retry_on.contains(failure))
     }

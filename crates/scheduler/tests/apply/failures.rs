@@ -130,14 +130,16 @@ fn transient_task_failure_waits_before_retry_and_moderation_does_not() {
 }
 
 #[test]
-fn corrupt_download_detaches_and_is_retried_only_if_retry_on_lists_it() {
+fn video_that_is_gone_or_corrupt_is_missing_and_retried_only_if_retry_on_lists_it() {
     for (kind, word) in [(FailureKind::Corrupt, "corrupt"), (FailureKind::Expired, "expired")] {
         let mut without_retry = retried(None);
         without_retry.completed("a");
         assert!(not_downloaded(&mut without_retry, kind).is_empty());
         assert!(
-            matches!(without_retry.outcome("a"), Outcome::Detached { task: without_retry, .. } if *without_retry == task("a"))
+            matches!(without_retry.outcome("a"), Outcome::Missing { task: without_retry, .. } if *without_retry == task("a"))
         );
+        assert_eq!(without_retry.state.budget().spent().tasks, 1, "it is paid for");
+        assert_eq!(without_retry.state.budget().reserved().tasks, 0);
 
         let mut with_retry = retried(Some(&json!([word])));
         with_retry.completed("a");
@@ -146,7 +148,7 @@ fn corrupt_download_detaches_and_is_retried_only_if_retry_on_lists_it() {
         with_retry.submit("a");
         with_retry.completed("a");
         assert!(not_downloaded(&mut with_retry, kind).is_empty());
-        assert!(matches!(with_retry.outcome("a"), Outcome::Detached { .. }), "the last one is kept");
+        assert!(matches!(with_retry.outcome("a"), Outcome::Missing { .. }), "the last one is kept");
     }
     // Network and local failures are unrelated to the video.
     for kind in [FailureKind::Transient, FailureKind::Local] {
@@ -172,6 +174,11 @@ fn video_that_one_address_may_have_is_not_paid_for_again() {
         assert!(not_downloaded_from(&mut run, url, content).is_empty(), "{url:?} {content:?}");
         assert!(matches!(run.outcome("a"), Outcome::Detached { .. }), "{url:?} {content:?}");
     }
+    // Without a `retry` for it, what the service says of its own endpoint is enough for people.
+    let mut run = retried(None);
+    run.completed("a");
+    not_downloaded_from(&mut run, Unauthorized, Expired);
+    assert!(matches!(run.outcome("a"), Outcome::Missing { .. }));
     // The content endpoint decides, in whatever order the addresses are tried.
     let last_at_url = |retry_on: serde_json::Value| {
         let mut run = retried_with_tries(Some(&retry_on), 3);
@@ -186,7 +193,7 @@ fn video_that_one_address_may_have_is_not_paid_for_again() {
         (download_failed(&mut run, Transient), run)
     };
     let (actions, run) = last_at_url(json!(["failed", "transient", "output-moderated"]));
-    assert!(actions.is_empty() && matches!(run.outcome("a"), Outcome::Detached { .. }));
+    assert!(actions.is_empty() && matches!(run.outcome("a"), Outcome::Missing { .. }));
     assert_eq!(last_at_url(json!(["expired"])).0, ["expire run.a", "prepare a"]);
     // By the time that the service gave, what is at the URL has expired as well.
     let mut run = retried(Some(&json!(["expired"])));
@@ -247,7 +254,7 @@ fn task_that_had_a_video_or_was_missing_is_never_retried() {
             let mut run = adopted(was_downloaded, is_missing, false);
             run.completed("a");
             assert!(not_downloaded(&mut run, kind).is_empty());
-            assert!(matches!(run.outcome("a"), Outcome::Detached { .. }), "{kind:?}");
+            assert!(matches!(run.outcome("a"), Outcome::Missing { .. }), "{kind:?}");
         }
         // An earlier run gave it up, as the shot's `retry` says, and has submitted nothing in its place.
         let mut run = adopted(false, true, true);

@@ -46,7 +46,7 @@ pub(crate) enum Outcome<'a> {
     Detached { reason: String },
     /// The same work is in flight, or may be, at another service than that of the run.
     AtOtherService { service: &'a str, attempt: &'a str, reason: String },
-    /// The service does not know its task, which is paid for; only `--rerun` pays for another one.
+    /// The service does not know its task, which is paid for, or has no intact video of it; only `--rerun` pays for another one.
     Missing { reason: String },
     /// Its video is there, and the ledger does not know it: `runner ledger adopt`.
     Unrecorded { reason: String },

@@ -107,10 +107,16 @@ impl Shot {
                 }
                 self.last_error = Some(failure.message.clone());
                 let next = next.clone().unwrap_or_else(|| NextStep::assumed(event, now));
-                if matches!(next, NextStep::Retry { .. })
-                    && let Some(attempt) = self.attempt_mut(attempt)
-                {
-                    attempt.end(AttemptState::Expired, Some(failure.clone()), now);
+                let ended = match next {
+                    NextStep::Retry { .. } => Some(AttemptState::Expired),
+                    NextStep::Missing { .. } => Some(AttemptState::Missing),
+                    NextStep::Continue
+                    | NextStep::Resubmit { .. }
+                    | NextStep::Fail
+                    | NextStep::Detach { .. } => None,
+                };
+                if let (Some(state), Some(attempt)) = (ended, self.attempt_mut(attempt)) {
+                    attempt.end(state, Some(failure.clone()), now);
                 }
                 self.proceed(next, Some(failure), now);
             }

@@ -40,7 +40,7 @@ impl RunState {
     }
 
     /// An interrupted download resumes as long as that makes progress. Otherwise tries alternate between the task's URL and the content
-    /// endpoint. When all have failed, the run detaches: the task is paid for.
+    /// endpoint. When all have failed, the run detaches: the task is paid for. Where the video is nowhere to be had, the task is missing.
     pub(crate) fn download_failed(
         &mut self,
         node: NodeIx,
@@ -64,7 +64,12 @@ impl RunState {
                 self.task_ended(node, next);
                 return;
             }
-            NextStep::Fail | NextStep::Detach { .. } | NextStep::Missing { .. } => {
+            NextStep::Missing { .. } => {
+                self.spend_reservation(node, None);
+                self.sync_end(node);
+                return;
+            }
+            NextStep::Fail | NextStep::Detach { .. } => {
                 self.sync_end(node);
                 return;
             }
