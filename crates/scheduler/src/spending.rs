@@ -16,10 +16,14 @@ pub struct Spending {
     pub spent: Interval<Money>,
     /// Number of unpriced videos.
     pub unpriced: u64,
-    /// Tasks that failed or are in flight, and indeterminate submissions.
+    /// Tasks in flight, and indeterminate submissions.
     pub open: u64,
     /// What those may cost in addition, as far as they are priced.
     pub at_most_besides: Money,
+    /// Tasks that ended without a video.
+    pub failed: u64,
+    /// What those may cost in addition, as far as they are priced: the contract does not say that they are free.
+    pub failed_at_most: Money,
 }
 
 impl Spending {
@@ -39,22 +43,24 @@ impl Spending {
                     }
                     _ => None,
                 };
-                spending.add(video.is_some(), price(index, video));
+                let cost = price(index, video);
+                spending.unpriced += u64::from(cost.is_none());
+                let cost = cost.unwrap_or_default();
+                let (count, total) = match video {
+                    Some(_) => {
+                        spending.spent.min = spending.spent.min.saturating_add(cost.min);
+                        (&mut spending.made, &mut spending.spent.max)
+                    }
+                    None if attempt.state.is_in_flight() => {
+                        (&mut spending.open, &mut spending.at_most_besides)
+                    }
+                    None => (&mut spending.failed, &mut spending.failed_at_most),
+                };
+                *count += 1;
+                *total = total.saturating_add(cost.max);
             }
         }
         spending
-    }
-
-    fn add(&mut self, made: bool, cost: Option<Interval<Money>>) {
-        *(if made { &mut self.made } else { &mut self.open }) += 1;
-        match cost {
-            None => self.unpriced += 1,
-            Some(cost) if made => {
-                self.spent.min = self.spent.min.saturating_add(cost.min);
-                self.spent.max = self.spent.max.saturating_add(cost.max);
-            }
-            Some(cost) => self.at_most_besides = self.at_most_besides.saturating_add(cost.max),
-        }
     }
 }
 
@@ -103,7 +109,7 @@ mod tests {
 
     #[test]
     fn spending_counts_submissions_of_this_run_only() {
-        use AttemptState::{Completed, Failed, Refused};
+        use AttemptState::{Completed, Expired, Failed, Indeterminate, Refused, Submitted};
         let failure = Failure::new(FailureKind::Task, "no");
         let failed = |task| Outcome::Failed { failure: failure.clone(), task };
         let nodes = vec![
@@ -112,6 +118,8 @@ mod tests {
             node(done(), &[(Completed, true)]),
             node(failed(Some(TaskId("t".to_owned()))), &[(Failed, false)]),
             node(failed(None), &[(Refused, false)]),
+            node(failed(None), &[(Expired, false), (Indeterminate, false)]),
+            node(failed(None), &[(Submitted, false)]),
         ];
         let run = RunId("r".to_owned());
         let summary = RunSummary {
@@ -139,8 +147,10 @@ mod tests {
                 made: 2,
                 spent: Interval::exactly(Money::from_micros(60_400)),
                 unpriced: 1,
-                open: 1,
-                at_most_besides: Money::from_micros(150_000),
+                open: 2,
+                at_most_besides: Money::from_micros(300_000),
+                failed: 2,
+                failed_at_most: Money::from_micros(300_000),
             }
         );
     }

@@ -146,6 +146,12 @@ pub struct Clip {
 }
 
 impl Clip {
+    /// How many tasks the service accepted for it: not submissions that it refused or never received.
+    #[must_use]
+    pub fn accepted_tasks(&self) -> usize {
+        self.attempts.iter().filter(|attempt| attempt.task.is_some()).count()
+    }
+
     /// The most that all of its tasks cost, also those that failed or were for an earlier text. Manifests without costs of attempts have that of the
     /// latest task.
     #[must_use]

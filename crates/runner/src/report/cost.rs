@@ -8,17 +8,20 @@ use crate::price_table::PriceTable;
 
 /// The actual cost of a run by a price table, as lines.
 pub(crate) fn cost_report(spending: &Spending, table: &PriceTable) -> String {
-    let Spending { made, spent, unpriced, open, at_most_besides } = spending;
-    if *made == 0 && *open == 0 {
+    let Spending { made, spent, unpriced, open, at_most_besides, failed, failed_at_most } = spending;
+    if *made == 0 && *open == 0 && *failed == 0 {
         return String::new();
     }
     let currency = table.prices.currency();
     let videos = if *made == 1 { "video" } else { "videos" };
     let mut text = format!("spent: {spent} {currency} for {made} {videos}");
-    if *open > 0 {
-        let tasks =
-            if *open == 1 { "1 unfinished task".to_owned() } else { format!("{open} unfinished tasks") };
-        let _ = write!(text, "; {tasks} may cost up to {at_most_besides} {currency} more");
+    for (count, tasks, cost) in
+        [(open, "unfinished {}", at_most_besides), (failed, "{} without a video", failed_at_most)]
+    {
+        if *count > 0 {
+            let tasks = tasks.replace("{}", if *count == 1 { "task" } else { "tasks" });
+            let _ = write!(text, "; {count} {tasks} may cost up to {cost} {currency} more");
+        }
     }
     if *unpriced > 0 {
         let _ = write!(text, "; plus {unpriced} without a price");

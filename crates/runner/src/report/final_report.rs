@@ -266,11 +266,14 @@ fn count(summary: &RunSummary) -> String {
         }
         0 => format!("{done} of {all} {shots} {are} done{others}, nothing was submitted"),
         submitted => {
-            let retried = match summary.submissions() {
-                submissions if submissions > submitted => format!(" in {submissions} submissions"),
-                _ => String::new(),
+            let submitted = match summary.accepted_tasks() {
+                tasks if tasks > submitted => {
+                    let shots = if submitted == 1 { "shot" } else { "shots" };
+                    format!("{tasks} tasks for {submitted} {shots}")
+                }
+                _ => submitted.to_string(),
             };
-            format!("{done} of {all} {shots} {are} done{others}, {submitted} submitted{retried}")
+            format!("{done} of {all} {shots} {are} done{others}, {submitted} submitted")
         }
     }
 }

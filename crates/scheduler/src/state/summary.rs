@@ -158,10 +158,11 @@ impl RunSummary {
         self.nodes.iter().filter(|node| node.is_submitted()).count()
     }
 
-    /// Number of submissions of this run that cost money, or may: with retries more than the nodes that were submitted.
+    /// Number of tasks that the service accepted in this run: with retries more than the nodes that were submitted.
     #[must_use]
-    pub fn submissions(&self) -> usize {
-        self.nodes.iter().flat_map(|node| &node.attempts).filter(|attempt| attempt.is_submission()).count()
+    pub fn accepted_tasks(&self) -> usize {
+        let attempts = self.nodes.iter().flat_map(NodeSummary::submissions);
+        attempts.filter(|attempt| attempt.task.is_some()).count()
     }
 
     /// Number of nodes whose outcome has one of these kinds.

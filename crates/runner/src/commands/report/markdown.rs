@@ -39,7 +39,7 @@ fn summary(manifest: &Manifest, out: &mut String) {
 fn shots(manifest: &Manifest, out: &mut String) {
     let has_cost = manifest.currency.is_some();
     let cost_head = if has_cost { " cost |" } else { "" };
-    let _ = writeln!(out, "| shot | state | attempts | model | seed | seconds | took |{cost_head} file |");
+    let _ = writeln!(out, "| shot | state | tasks | model | seed | seconds | took |{cost_head} file |");
     let _ = writeln!(out, "|---|---|--:|---|--:|--:|--:|{}---|", if has_cost { "--:|" } else { "" });
     for clip in &manifest.clips {
         let number = |value: Option<f64>| value.map(|value| format!("{value:.1}")).unwrap_or_default();
@@ -49,7 +49,7 @@ fn shots(manifest: &Manifest, out: &mut String) {
             "| {}{picked} | {} | {} | {} | {} | {} | {} |",
             cell(&clip.id),
             clip.state.as_str(),
-            clip.attempts.len(),
+            clip.accepted_tasks(),
             cell(&clip.model),
             clip.seed.map(|seed| seed.to_string()).unwrap_or_default(),
             number(clip.seconds.map(VideoDuration::as_secs_f64)),
