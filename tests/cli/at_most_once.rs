@@ -3,7 +3,7 @@
 use crate::support::project_state::accepted;
 use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::scripted::{ScriptedService, response, task_id};
-use crate::support::{Project, cli_snapshot};
+use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const TWO: &str = r"version: 1
 name: two
@@ -31,14 +31,12 @@ fn indeterminate_submission_is_held_reported_and_resolved() {
 
     let list = project.runner(&["resolve", "two.yaml"]).expect(3);
     cli_snapshot!("resolve_list", list);
-    let attempt =
-        list.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
     let unknown = project.runner(&["resolve", "two.yaml", "no-such-attempt", "--resubmit"]).expect(2);
     cli_snapshot!("resolve_unknown_attempt", unknown);
     let planned = project.runner(&["plan", "two.yaml"]).expect(0);
-    assert_eq!(planned.printed_commands(), [format!("runner resolve two.yaml {attempt}")].into());
+    assert_eq!(planned.printed_commands(), ["runner resolve two.yaml one".to_owned()].into());
     cli_snapshot!("plan_indeterminate", planned);
-    let resolved = project.runner(&["resolve", "two.yaml", attempt, "--resubmit"]).expect(0);
+    let resolved = project.runner(&["resolve", "two.yaml", "one", "--resubmit"]).expect(0);
     cli_snapshot!("resolve_resubmit", resolved);
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!(proxy.posts().len(), 3);
@@ -79,6 +77,94 @@ fn suggested_task_is_adopted_by_the_printed_command() {
     project.runner(&arguments).expect(0);
     project.runner(&["run", "my two.yaml"]).expect(0);
     assert_eq!(service.posts(), 1);
+}
+
+/// Two takes are the same request, and the service names one task for both: once it is adopted for one, nothing proposes it for the other.
+#[test]
+fn task_that_was_adopted_is_not_suggested_for_another_shot() {
+    let body = format!(r#"{{"task_id": "{}", "error": {{"message": "an error inside"}}}}"#, task_id(77));
+    let service = ScriptedService::start(move |call| {
+        let is_lost = call.path == "/v1/videos" && call.nth <= 2;
+        is_lost.then(|| response(500, &[("content-type", "application/json")], body.clone()))
+    });
+    let text = TWO.split("  - id: two").next().expect("the first shot").to_owned() + "    takes: 2\n";
+    let project = Project::new("two.yaml", &text).against(&service.url, KEY);
+    project.runner(&["run", "two.yaml"]).expect(3);
+    let adopt = format!("--adopt {}", task_id(77));
+    assert_eq!(project.runner(&["resolve", "two.yaml"]).expect(3).out.matches(&adopt).count(), 2);
+    project.runner(&["resolve", "two.yaml", "one#1", "--adopt", &task_id(77)]).expect(0);
+    for (command, code) in [("status", 3), ("resolve", 3), ("plan", 0), ("run", 3), ("resolve", 3)] {
+        let output = project.runner(&[command, "two.yaml"]).expect(code);
+        assert!(!output.transcript().contains(&adopt), "{}", output.transcript());
+        assert!(
+            output.out.contains("runner resolve two.yaml 'one#2'")
+                || output.out.contains("runner resolve two.yaml one#2"),
+            "{}",
+            output.transcript()
+        );
+    }
+    assert_eq!(service.posts(), 2);
+}
+
+const ASKED: &str = r#"version: 1
+name: asked
+defaults: { model: modela-video-2-0-260128, resolution: 480p, ratio: "16:9", seconds: 5 }
+shots:
+  - { id: one, prompt: a quiet sea, seed: 7 }
+  - { id: two, prompt: a loud sea }
+  - { id: three, prompt: no sea }
+"#;
+
+#[test]
+fn submissions_are_listed_with_what_they_asked_for_and_resolved_together() {
+    let service = ScriptedService::start(|call| {
+        let is_lost = call.path == "/v1/videos" && call.nth <= 4;
+        is_lost.then(|| response(500, &[], ""))
+    });
+    let project = Project::new("asked.yaml", ASKED).against(&service.url, KEY);
+    let other = ASKED
+        .split("  - { id: two")
+        .next()
+        .expect("the first shot")
+        .replace("asked", "other")
+        .replace("quiet", "green");
+    fs_err::write(project.file("other.yaml"), other).expect("a writable folder");
+    project.runner(&["run", "other.yaml"]).expect(3);
+    project.runner(&["run", "asked.yaml"]).expect(3);
+    cli_snapshot!(
+        "resolve_list_of_several",
+        project.runner(&["resolve", "asked.yaml", "one", "two"]).expect(3)
+    );
+    let list = project.runner(&["resolve", "asked.yaml", "--format", "ndjson"]).expect(3);
+    let rows = list.out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+    let asked =
+        rows.filter(|row| row["shot"] == "one").map(|row| (row["prompt"].clone(), row["seed"].clone()));
+    assert!(
+        asked.eq([("a green sea".into(), "7".into()), ("a quiet sea".into(), "7".into())]),
+        "{}",
+        list.out
+    );
+
+    project.runner(&["resolve", "asked.yaml", "two", "three", "--adopt", "task_x"]).expect(2);
+    project.runner(&["resolve", "asked.yaml", "--all", "--adopt", "task_x"]).expect(2);
+    project.runner(&["resolve", "asked.yaml", "--all", "three", "--resubmit"]).expect(2);
+    // The shot of this workflow is meant, not that of the other one.
+    let resolved = project.runner(&["resolve", "asked.yaml", "one", "two", "--resubmit"]).expect(0);
+    inline_snapshot!(resolved.out, @"
+    one: the next run submits it again
+    two: the next run submits it again
+    ");
+    let resolved = project.runner(&["resolve", "asked.yaml", "--all", "--abandon"]).expect(0);
+    inline_snapshot!(resolved.out, @"three: abandoned: counted as spent, and not submitted again unless `runner run asked.yaml --rerun three` asks for it");
+    let left = project.runner(&["resolve", "."]).expect(3);
+    assert_eq!(
+        left.out.matches("attempt ").count(),
+        2,
+        "that of the other workflow, and the abandoned one: {}",
+        left.out
+    );
+    project.runner(&["run", "asked.yaml"]).expect(1);
+    assert_eq!(service.posts(), 6);
 }
 
 /// A wrong base URL: a gateway answers every path with a page.

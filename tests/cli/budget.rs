@@ -1,7 +1,7 @@
 //! Budget caps, reruns, restored videos, tasks at another service, a read-only folder.
 
 use crate::support::program::Output;
-use crate::support::project_state::shots;
+use crate::support::project_state::{indeterminate, shots};
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 use crate::support::scripted::{ScriptedService, response, task_id};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
@@ -212,9 +212,8 @@ fn task_at_other_service_is_not_submitted_again() {
     cli_snapshot!("run_task_at_other_service", output.sorted());
     assert_eq!(second.posts().len(), 0);
     // Resolving an attempt queries the service that it was submitted to, and no other.
-    let list = project.runner(&["resolve", "three.yaml"]).expect(3);
-    let attempt =
-        list.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
+    let attempts = indeterminate(&project, "three.yaml");
+    let attempt = &*attempts[0];
     let task = &first.accepted()[0];
     let refused = project.runner(&["resolve", "three.yaml", attempt, "--adopt", task]).expect(2);
     cli_snapshot!("resolve_at_other_service", refused);
@@ -226,8 +225,7 @@ fn task_at_other_service_is_not_submitted_again() {
     );
     project.runner(&["resolve", "three.yaml", attempt, "--adopt", task]).expect(2);
 
-    let others: Vec<&str> =
-        list.out.lines().skip(2).filter_map(|line| line.split_whitespace().next()).collect();
+    let others: Vec<&str> = attempts[1..].iter().map(|attempt| &**attempt).collect();
     let other_task = first.accepted()[1].clone();
     let resolve = |attempt: &str, resolution: &[&str]| {
         let arguments = [&["resolve", "three.yaml", attempt, "--format", "json"], resolution].concat();
@@ -254,19 +252,14 @@ fn abandoned_attempt_is_not_submitted_again() {
     let proxy = RecordingProxy::losing_first("no sea");
     let project = against(&proxy, false);
     project.runner(&["run", "three.yaml"]).expect(3);
-    let list = project.runner(&["resolve", "three.yaml"]).expect(3);
-    let row: Vec<&str> = list.out.lines().nth(1).expect("a row").split_whitespace().collect();
-    cli_snapshot!(
-        "resolve_abandon",
-        project.runner(&["resolve", "three.yaml", row[0], "--abandon"]).expect(0)
-    );
+    cli_snapshot!("resolve_abandon", project.runner(&["resolve", "three.yaml", "c", "--abandon"]).expect(0));
     project.runner(&["resolve", "three.yaml"]).expect(0);
     let output = project.runner(&["run", "three.yaml"]).expect(1);
     let planned = project.runner(&["plan", "three.yaml"]).expect(0);
     cli_snapshot!("plan_abandoned", planned);
     cli_snapshot!("run_abandoned", output.sorted());
     assert_eq!(proxy.posts().len(), 3);
-    project.runner(&["run", "three.yaml", "--rerun", row[1]]).expect(0);
+    project.runner(&["run", "three.yaml", "--rerun", "c"]).expect(0);
     project.runner(&["run", "three.yaml"]).expect(0);
     assert_eq!(proxy.posts().len(), 4);
 }

@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use engine::failpoint::CommitPoint;
 use scheduler::EventKind;
-use serde_json::Value;
 
 use crate::crash_random::unclaimed_task;
-use crate::support::project_state::{accepted, shots};
+use crate::support::project_state::{accepted, indeterminate, shots};
 use crate::support::proxy::{KEY, RecordingProxy, ResponseFault};
 use crate::support::{Project, inline_snapshot};
 
@@ -93,14 +92,7 @@ const IN_SEQUENCE: &[CommitPoint] = &[
 
 /// Resolves every indeterminate submission and returns their number.
 fn resolve_indeterminate(project: &Project, proxy: &RecordingProxy) -> usize {
-    let list = project.runner(&["resolve", "clock.yaml", "--format", "json"]);
-    let list: Value = serde_json::from_str(&list.out).expect("a list");
-    let open: Vec<String> = list
-        .as_array()
-        .expect("a list")
-        .iter()
-        .map(|row| row["attempt"].as_str().expect("an attempt").to_owned())
-        .collect();
+    let open = indeterminate(project, "clock.yaml");
     for attempt in &open {
         let task = unclaimed_task(proxy, project);
         let resolution = task.as_deref().map_or(vec!["--resubmit"], |task| vec!["--adopt", task]);

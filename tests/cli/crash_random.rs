@@ -6,7 +6,7 @@ use rusqlite::OptionalExtension as _;
 use workflow::plan::Node;
 
 use crate::support::program::Output;
-use crate::support::project_state::{accepted, shots};
+use crate::support::project_state::{accepted, indeterminate, shots};
 use crate::support::proxy::{KEY, RecordingProxy};
 use crate::support::{Project, wait_until};
 
@@ -112,14 +112,12 @@ fn run_killed_repeatedly_submits_each_shot_once() {
     let mut last = project.runner(&["run", "chains.yaml"]);
     let mut resolved = 0;
     while last.code == Some(3) {
-        let list = project.runner(&["resolve", "chains.yaml"]);
-        let attempt =
-            list.out.lines().nth(1).and_then(|line| line.split_whitespace().next()).expect("an attempt");
+        let attempts = indeterminate(&project, "chains.yaml");
         // The service goes on with what a killed run has sent.
         wait_until("every submission is accepted", || proxy.accepted().len() == proxy.posts().len());
         let task = unclaimed_task(&proxy, &project);
         let resolution = task.as_deref().map_or(vec!["--resubmit"], |task| vec!["--adopt", task]);
-        let arguments = [vec!["resolve", "chains.yaml", attempt], resolution].concat();
+        let arguments = [vec!["resolve", "chains.yaml", &*attempts[0]], resolution].concat();
         project.runner(&arguments).expect(0);
         resolved += 1;
         assert!(resolved <= 6, "each shot is held at most once");

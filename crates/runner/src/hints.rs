@@ -17,11 +17,12 @@ use crate::shell;
 pub(crate) fn name_commands(previews: &mut [Preview], file: &NamedWorkflow) {
     for preview in previews {
         let command = match preview.hint.take() {
-            Some(Hint::Resolve(attempt, None)) => {
-                format!("; resolve it with `runner resolve {file} {attempt}`")
+            Some(Hint::Resolve(_, None)) => {
+                format!("; resolve it with `{}`", resolve(file, &shell::quote(&preview.name)))
             }
-            Some(Hint::Resolve(attempt, Some(task))) => {
-                format!("; {}", resolve_command(file, attempt.as_str(), Some(task.as_str())))
+            Some(Hint::Resolve(_, Some(task))) => {
+                let shot = shell::quote(&preview.name);
+                format!("; {}", resolve_command(file, &shot, Some(task.as_str())))
             }
             Some(Hint::Rerun) => {
                 let shot = shell::quote(&preview.name);
@@ -33,18 +34,29 @@ pub(crate) fn name_commands(previews: &mut [Preview], file: &NamedWorkflow) {
     }
 }
 
-/// What to do about an indeterminate attempt. `file` is quoted for a shell; `suggested_task` is the id of a task that the response named.
+/// The command that resolves a submission, without a resolution. `file` and `shot`, which may be an attempt, are quoted for a shell.
+pub(crate) fn resolve(file: &(impl Display + ?Sized), shot: &str) -> String {
+    format!("runner resolve {file} {shot}")
+}
+
+/// How to close a task whose video is gone.
+pub(crate) fn close_command(file: &(impl Display + ?Sized), shot: &str) -> String {
+    format!("`{} --abandon` closes it", resolve(file, shot))
+}
+
+/// What to do about an indeterminate submission. `suggested_task` is the id of a task that the response named.
 pub(crate) fn resolve_command(
     file: &(impl Display + ?Sized),
-    attempt: &str,
+    shot: &str,
     suggested_task: Option<&str>,
 ) -> String {
+    let command = resolve(file, shot);
     match suggested_task {
         None => format!(
-            "look it up in your account there, then run `runner resolve {file} {attempt} --adopt TASK`, `--resubmit` or `--abandon`"
+            "look it up in your account there, then run `{command} --adopt TASK`, `--resubmit` or `--abandon`"
         ),
         Some(task) => format!(
-            "the response names task {}: run `runner resolve {file} {attempt} {}`, which asks the service for it; \
+            "the response names task {}: run `{command} {}`, which asks the service for it; \
              if your account does not list it, `--resubmit` or `--abandon`",
             sanitize::line(task),
             shell::option("--adopt", task)
@@ -86,7 +98,7 @@ pub(crate) fn adopt_commands(error: &RunError, file: &NamedWorkflow) -> String {
             )
         }
         RunError::LedgerWrite { unrecorded, .. } => {
-            let line = |UnrecordedTask { node, attempt, task, is_accepted }: &UnrecordedTask| {
+            let line = |UnrecordedTask { node, task, is_accepted, .. }: &UnrecordedTask| {
                 let phrase = if *is_accepted {
                     "was accepted as task"
                 } else {
@@ -94,9 +106,10 @@ pub(crate) fn adopt_commands(error: &RunError, file: &NamedWorkflow) -> String {
                 };
                 format!(
                     "\n  {} {phrase} {}, which could not be recorded: \
-                     once the ledger can be written, run `runner resolve {file} {attempt} {}`",
+                     once the ledger can be written, run `{} {}`",
                     sanitize::line(node),
                     sanitize::line(task.as_str()),
+                    resolve(file, &shell::quote(node)),
                     shell::option("--adopt", task.as_str())
                 )
             };
@@ -162,7 +175,7 @@ mod tests {
             &RunError::LedgerWrite { source: removed(), unrecorded },
             &NamedWorkflow::new(Path::new("a.yaml"), ""),
         );
-        assert!(text.contains(r"runner resolve a.yaml r.1 --adopt 't'\''; rm -rf ~ #`id`'"), "{text}");
+        assert!(text.contains(r"runner resolve a.yaml sea --adopt 't'\''; rm -rf ~ #`id`'"), "{text}");
     }
 
     #[test]

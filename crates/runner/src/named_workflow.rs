@@ -12,12 +12,14 @@ pub(crate) struct NamedWorkflow {
     file: String,
     /// Each after a space.
     arguments: String,
+    is_cluster: bool,
 }
 
 impl NamedWorkflow {
     /// A file, and the flags that name a cluster.
     pub(crate) fn new(file: &Path, cluster: &str) -> Self {
-        Self { file: shell::path(file) + cluster, arguments: String::new() }
+        let is_cluster = !cluster.is_empty();
+        Self { file: shell::path(file) + cluster, arguments: String::new(), is_cluster }
     }
 
     /// With the arguments that change requests and keys, and the folder of the videos.
@@ -38,6 +40,11 @@ impl NamedWorkflow {
             self.arguments.push_str(&argument);
         }
         self
+    }
+
+    /// Whether its runs are on a cluster.
+    pub(crate) fn is_cluster(&self) -> bool {
+        self.is_cluster
     }
 
     /// The file and the arguments: for `run` and `ledger adopt`, which without them would be about other work.

@@ -19,6 +19,15 @@ pub(crate) fn shots(project: &Project, workflow: &str) -> Vec<(String, PathBuf)>
     shots
 }
 
+/// The attempts whose outcome a person has to state, as `resolve` lists them, oldest first.
+pub(crate) fn indeterminate(project: &Project, workflow: &str) -> Vec<String> {
+    let list = project.runner(&["resolve", workflow, "--format", "json"]);
+    let list: serde_json::Value = serde_json::from_str(&list.out).expect("a list");
+    let rows = list.as_array().expect("a list").iter();
+    let rows = rows.filter(|row| row["state"] == "indeterminate" || row["state"] == "intended");
+    rows.map(|row| row["attempt"].as_str().expect("an attempt").to_owned()).collect()
+}
+
 /// How many tasks the embedded service has accepted in all. It must not be running: its store belongs to one process at a time.
 pub(crate) fn accepted(project: &Project) -> usize {
     let file = project.file(".runner/service/service.db");

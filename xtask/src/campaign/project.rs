@@ -268,7 +268,9 @@ impl<'a> Project<'a> {
         self.wait_for_service()?;
         let list = self.runner(&["resolve", "film.yaml", "--format", "json"])?;
         let list: Value = serde_json::from_slice(&list.stdout).unwrap_or_default();
-        for row in list.as_array().into_iter().flatten() {
+        // A task without a video is known.
+        let rows = list.as_array().into_iter().flatten().filter(|row| row["task"].is_null());
+        for row in rows {
             let (Some(attempt), Some(shot)) = (row["attempt"].as_str(), row["shot"].as_str()) else {
                 continue;
             };

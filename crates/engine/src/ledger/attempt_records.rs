@@ -1,5 +1,6 @@
 //! Recorded attempts of a shot with the parts of their keys, for `runner explain`.
 
+use rusqlite::{OptionalExtension as _, Row};
 use workflow::plan::{KeyPart, NodeKey};
 
 use super::sql::column;
@@ -39,25 +40,36 @@ impl Ledger {
             )?;
             statement
                 .query_map((shot, MAX_ATTEMPTS), |row| {
-                    let parts: String = row.get(4)?;
-                    let parts = serde_json::from_str(&parts).map_err(|error| {
-                        rusqlite::Error::FromSqlConversionFailure(
-                            4,
-                            rusqlite::types::Type::Text,
-                            error.into(),
-                        )
-                    })?;
                     Ok(AttemptRecord {
                         attempt: AttemptId(row.get(0)?),
                         node: row.get(1)?,
                         key: NodeKey::parse(&row.get::<_, String>(5)?),
                         state: column(row, 2)?,
                         intended_at: column(row, 3)?,
-                        parts,
+                        parts: parts_at::<4>(row)?,
                     })
                 })?
                 .collect::<rusqlite::Result<Vec<_>>>()
         };
         read().map_err(|error| self.sqlite(error))
     }
+
+    /// The parts of an attempt's key: what was asked for, as far as it may be stored. None for an attempt that is not on record.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn key_parts(&self, attempt: &AttemptId) -> Result<Vec<KeyPart>, LedgerError> {
+        let connection = self.connection();
+        let parts = connection
+            .prepare_cached("SELECT key_parts FROM attempts WHERE id = ?1")
+            .and_then(|mut statement| statement.query_row([attempt.as_str()], parts_at::<0>).optional());
+        parts.map(Option::unwrap_or_default).map_err(|error| self.sqlite(error))
+    }
+}
+
+/// The parts of a key in this column.
+fn parts_at<const COLUMN: usize>(row: &Row<'_>) -> rusqlite::Result<Vec<KeyPart>> {
+    serde_json::from_str(&row.get::<_, String>(COLUMN)?).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(COLUMN, rusqlite::types::Type::Text, error.into())
+    })
 }

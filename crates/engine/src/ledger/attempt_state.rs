@@ -63,7 +63,15 @@ macro_rules! is_replaced {
     };
 }
 
-pub(super) use {has_open_task, holds_key, is_in_flight, is_replaced, is_resolvable};
+/// The task that the response to the submission of the attempt `a` named; NULL once that is the task of an attempt.
+macro_rules! suggested_task {
+    () => {
+        "CASE WHEN EXISTS (SELECT 1 FROM attempts owner WHERE owner.task = a.suggested_task AND owner.service = a.service)
+         THEN NULL ELSE a.suggested_task END"
+    };
+}
+
+pub(super) use {has_open_task, holds_key, is_in_flight, is_replaced, is_resolvable, suggested_task};
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::Row;
 
-use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_replaced};
+use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_replaced, suggested_task};
 use super::read_only::LedgerReader;
 use super::sql::column;
 use super::{LedgerError, PlanArguments};
@@ -106,7 +106,9 @@ impl PresentAttempt {
 /// An [`OpenAttempt`] without a condition.
 const OPEN_ATTEMPT: &str = concat!(
     "SELECT a.id, a.run, a.node, r.workflow, r.service, a.task, COALESCE(a.submitted_at, a.intended_at), a.reserved_cost, a.failure,
-     a.key, a.state, a.suggested_task, r.arguments, ",
+     a.key, a.state, ",
+    suggested_task!(),
+    ", r.arguments, ",
     is_replaced!(),
     " FROM attempts a JOIN runs r ON r.id = a.run WHERE "
 );

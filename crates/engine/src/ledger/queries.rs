@@ -6,7 +6,9 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::attempt_row::AttemptRow;
-use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_replaced, is_resolvable};
+use super::attempt_state::{
+    has_open_task, holds_key, is_in_flight, is_replaced, is_resolvable, suggested_task,
+};
 use super::sql::column;
 use super::{Ledger, LedgerError, derived_tables, replaced_tasks};
 use crate::artifact_store::Verify;
@@ -15,11 +17,13 @@ use scheduler::budget::Reservation;
 use scheduler::{Artifact, AttemptId, AttemptState, Event, Film, RunId, TaskId, Timestamp};
 use workflow::plan::NodeKey;
 
-const COLUMNS: &str =
+const COLUMNS: &str = concat!(
     "a.id, a.run, a.node, a.state, a.task, a.digest, a.intended_at, a.submitted_at, a.failure,
     f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at, f.modified_ns,
-    a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key, a.suggested_task, a.ended_at, a.replaced_key,
-    f.first_sha256";
+    a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key, ",
+    suggested_task!(),
+    ", a.ended_at, a.replaced_key, f.first_sha256"
+);
 /// An attempt of a key whose task was given up, where none of the key was accepted later.
 const NOT_REPLACED: &str = concat!("key = ?1 AND state = 'expired' AND NOT ", is_replaced!());
 /// An attempt whose task was replaced, and whose video was fetched.
@@ -146,6 +150,14 @@ impl Ledger {
     /// When the ledger cannot be read.
     pub fn attempt(&self, attempt: &AttemptId) -> Result<Option<AttemptRow>, LedgerError> {
         self.with_snapshot(|ledger| ledger.attempt_where("a.id = ?1", attempt.as_str()))
+    }
+
+    /// The attempt that owns a task, of whatever service.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn attempt_of_task(&self, task: &TaskId) -> Result<Option<AttemptRow>, LedgerError> {
+        self.with_snapshot(|ledger| ledger.attempt_where("a.task = ?1", task.as_str()))
     }
 
     /// Every attempt with the name of its node and its state.

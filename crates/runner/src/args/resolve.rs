@@ -12,9 +12,12 @@ use super::{EngineAddressArgs, Format};
 pub(crate) struct ResolveArgs {
     /// Workflow file, or the folder that contains it.
     pub(crate) file: PathBuf,
-    /// Shot, or attempt ID, as listed by `resolve FILE`.
-    #[arg(value_name = "SHOT")]
-    pub(crate) attempt: Option<String>,
+    /// Shots, attempts or tasks, as `resolve FILE` lists them.
+    #[arg(value_name = "SHOT", group = "submissions")]
+    pub(crate) shots: Vec<String>,
+    /// Every submission of the workflow that `resolve FILE` lists; with a folder, of all its workflows.
+    #[arg(long, group = "submissions", conflicts_with = "adopt", requires = "resolution")]
+    pub(crate) all: bool,
     #[command(flatten)]
     pub(crate) resolution: ResolutionArgs,
     /// With --adopt: do not ask the service whether the task matches the attempt.
@@ -34,13 +37,13 @@ pub(crate) struct ResolveArgs {
 #[group(id = "resolution", multiple = false)]
 pub(crate) struct ResolutionArgs {
     /// The service accepted the submission as this task: the next run adopts it. The service is asked whether the task matches.
-    #[arg(long, value_name = "TASK", requires = "attempt")]
+    #[arg(long, value_name = "TASK", requires = "submissions")]
     pub(crate) adopt: Option<String>,
     /// The service did not accept the submission: the next run submits it again.
-    #[arg(long, requires = "attempt")]
+    #[arg(long, requires = "submissions")]
     pub(crate) resubmit: bool,
     /// The outcome cannot be determined, or the task has no video any more: count the submission as spent and never submit it again, unless
     /// `run --rerun` asks for it.
-    #[arg(long, requires = "attempt")]
+    #[arg(long, requires = "submissions")]
     pub(crate) abandon: bool,
 }

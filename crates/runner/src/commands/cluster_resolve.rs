@@ -1,17 +1,15 @@
 //! `runner resolve --engine`: resolves submissions of runs on a cluster whose outcome is unknown.
 
-use std::path::Path;
-
 use cluster::messages::{ResolutionResult, Resolve};
 use cluster::records::IndeterminateShot;
-use scheduler::{Resolution, RunId, TaskId};
-use serde_json::json;
+use scheduler::RunId;
+use serde_json::{Value, json};
 
-use crate::args::{Format, OverrideArgs, ResolutionArgs, ResolveArgs};
+use crate::args::{Format, ResolveArgs};
 use crate::commands::cluster_address::{ClusterAddress, engine_error};
+use crate::commands::resolve::{resolution, workflow_name};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::load;
 use crate::report::sanitize;
 use crate::shell;
 
@@ -31,69 +29,66 @@ pub(super) async fn resolve(args: ResolveArgs, address: ClusterAddress) -> Resul
         Some(run) => records.indeterminate_in(run).await.map_err(engine_error)?,
         None => records.indeterminate().await?,
     };
-    let ResolutionArgs { adopt, resubmit, abandon } = args.resolution;
-    let resolution = match adopt {
-        Some(task) => Some(Resolution::Accepted { task: TaskId(task) }),
-        None if abandon => Some(Resolution::Abandoned),
-        None => resubmit.then_some(Resolution::NotAccepted),
-    };
-    let Some((name, resolution)) = args.attempt.zip(resolution) else {
+    let Some(resolution) = resolution(&args)? else {
         list(&submissions, args.format, &file);
         return Ok(if submissions.is_empty() { Exit::Done } else { Exit::ActionNeeded });
     };
-    let mut matched = submissions.into_iter().filter(|row| row.shot == name || row.attempt.as_str() == name);
-    let (first, second) = (matched.next(), matched.next());
-    let Some(IndeterminateShot { shot, key, attempt }) = first else {
-        return Err(CommandError::invalid(format!(
-            "no submission of `{}` is indeterminate{}",
-            sanitize::line(&name),
-            if run.is_some() { " in this run" } else { "" }
-        ))
-        .hint(format!("to list those that are: runner resolve {file}")));
+    let in_run = if run.is_some() { " in this run" } else { "" };
+    let selected: Vec<&IndeterminateShot> = if args.all {
+        submissions.iter().collect()
+    } else {
+        let names = args.shots.iter();
+        names.map(|name| named(&submissions, name, in_run, &file)).collect::<Result<_, _>>()?
     };
-    if second.is_some() {
-        return Err(CommandError::invalid(format!(
-            "several submissions of `{}` are indeterminate",
-            sanitize::line(&name)
-        ))
-        .hint(format!("name the attempt; to list them: runner resolve {file}")));
+    let mut records = Vec::new();
+    for IndeterminateShot { shot, key, attempt } in selected {
+        let message = Resolve { attempt: attempt.clone(), resolution: resolution.clone() };
+        match client.resolve(key, &message).await.map_err(engine_error)? {
+            ResolutionResult::Done => {}
+            ResolutionResult::NoSuchAttempt => {
+                return Err(CommandError::invalid(format!("{attempt} is not on record")));
+            }
+            ResolutionResult::NotResolvable { state } => {
+                return Err(CommandError::invalid(format!(
+                    "{attempt} is {state}, which nobody has to resolve"
+                )));
+            }
+            ResolutionResult::TaskTaken => {
+                return Err(CommandError::invalid("another attempt owns this task"));
+            }
+        }
+        let message = "recorded; the next run acts on it";
+        let record = json!({ "shot": shot, "attempt": attempt, "message": message });
+        match args.format {
+            Format::Text => outln!("{}: {message}", sanitize::line(shot)),
+            Format::Ndjson => outln!("{record}"),
+            Format::Json => records.push(record),
+        }
     }
-    let message = Resolve { attempt: attempt.clone(), resolution };
-    match client.resolve(&key, &message).await.map_err(engine_error)? {
-        ResolutionResult::Done => {}
-        ResolutionResult::NoSuchAttempt => {
-            return Err(CommandError::invalid(format!("{attempt} is not on record")));
-        }
-        ResolutionResult::NotResolvable { state } => {
-            return Err(CommandError::invalid(format!("{attempt} is {state}, which nobody has to resolve")));
-        }
-        ResolutionResult::TaskTaken => {
-            return Err(CommandError::invalid("another attempt owns this task"));
-        }
-    }
-    let message = "recorded; the next run acts on it";
-    match args.format {
-        Format::Text => outln!("{}: {message}", sanitize::line(&shot)),
-        Format::Json | Format::Ndjson => {
-            outln!("{}", json!({ "shot": shot, "attempt": attempt, "message": message }));
-        }
+    if args.format == Format::Json {
+        outln!("{:#}", Value::from(records));
     }
     Ok(Exit::Done)
 }
 
-/// The workflow of a file; `None` for a folder.
-fn workflow_name(file: &Path) -> Result<Option<String>, CommandError> {
-    if file.is_dir() {
-        return Ok(None);
-    }
-    let plan = load::check(file, &OverrideArgs::default()).ok().and_then(|checked| checked.plan);
-    match plan {
-        Some(plan) => Ok(Some(plan.name().to_owned())),
-        None => {
-            Err(CommandError::invalid(format!("{} is not a valid workflow", file.display())).hint(format!(
-                "to see what is wrong: runner check {}; a folder stands for all workflows",
-                shell::path(file)
-            )))
+/// The submission of this shot, or of this attempt.
+fn named<'s>(
+    submissions: &'s [IndeterminateShot],
+    name: &str,
+    in_run: &str,
+    file: &str,
+) -> Result<&'s IndeterminateShot, CommandError> {
+    let mut matched = submissions.iter().filter(|row| row.shot == name || row.attempt.as_str() == name);
+    let shot = sanitize::line(name);
+    match (matched.next(), matched.next()) {
+        (Some(only), None) => Ok(only),
+        (None, _) => {
+            Err(CommandError::invalid(format!("no submission of `{shot}` is indeterminate{in_run}"))
+                .hint(format!("to list those that are: runner resolve {file}")))
+        }
+        (Some(_), Some(_)) => {
+            Err(CommandError::invalid(format!("several submissions of `{shot}` are indeterminate"))
+                .hint(format!("name the attempt; to list them: runner resolve {file}")))
         }
     }
 }

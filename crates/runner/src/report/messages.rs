@@ -308,10 +308,10 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &NamedWorkflow) -> Op
             };
             format!("failed: {}{code}{advice}", sanitize::message(&failure.message))
         }
-        Outcome::Indeterminate { attempt, reason, suggested_task } => format!(
+        Outcome::Indeterminate { reason, suggested_task, .. } => format!(
             "indeterminate: the service may or may not have accepted it ({}), so it is not submitted again; {}",
             sanitize::message(reason),
-            hints::resolve_command(file, attempt.as_str(), suggested_task.as_ref().map(TaskId::as_str))
+            hints::resolve_command(file, &shell::quote(shot), suggested_task.as_ref().map(TaskId::as_str))
         ),
         Outcome::Detached { task, reason } => {
             format!(
@@ -320,19 +320,27 @@ pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &NamedWorkflow) -> Op
                 sanitize::message(reason)
             )
         }
-        Outcome::AtOtherService { attempt, task, reason, .. } => {
+        Outcome::AtOtherService { task, reason, .. } => {
             let advice = match task {
                 Some(_) => "a run that uses that service adopts it".to_owned(),
-                None => hints::resolve_command(file, attempt.as_str(), None),
+                None => hints::resolve_command(file, &shell::quote(shot), None),
             };
             format!("at-other-service: {}, so it is not submitted; {advice}", sanitize::message(reason))
         }
-        Outcome::Missing { task, reason } => format!(
-            "missing: task {} is paid for, and {}; later runs ask for it again, and only {} pays for another one",
-            sanitize::line(task.as_str()),
-            sanitize::message(reason),
-            rerun()
-        ),
+        Outcome::Missing { task, reason } => {
+            // On a cluster nothing closes a task.
+            let close = if file.is_cluster() {
+                String::new()
+            } else {
+                format!("; {}", hints::close_command(file, &shell::quote(shot)))
+            };
+            format!(
+                "missing: task {} is paid for, and {}; later runs ask for it again, and only {} pays for another one{close}",
+                sanitize::line(task.as_str()),
+                sanitize::message(reason),
+                rerun()
+            )
+        }
         Outcome::Unrecorded { reason } => format!(
             "unrecorded: {}: `runner ledger adopt {1}` records it, and `runner run {1} --force` pays for another one",
             sanitize::message(reason),

@@ -6,6 +6,7 @@ use engine::adopt::{AdoptionReport, AdoptionResult, UnusedDescription};
 use serde_json::{Value, json};
 
 use crate::args::{AdoptArgs, Format};
+use crate::hints;
 use crate::project_paths::display_path;
 use crate::report::sanitize;
 use crate::shell;
@@ -55,7 +56,7 @@ fn text(adopted: &AdoptionReport, args: &AdoptArgs) {
         outln!("nothing to adopt: no video or task of these shots is unrecorded");
     }
     for (shot, result) in &adopted.shots {
-        outln!("{}: {}", sanitize::line(shot), outcome(result, args));
+        outln!("{}: {}", sanitize::line(shot), outcome(shot, result, args));
     }
     for unused in adopted.unused.iter().filter(|unused| unused.is_refused) {
         outln!("skipped {}: {}", source(unused), sanitize::line(&unused.reason));
@@ -77,7 +78,7 @@ fn source(unused: &UnusedDescription) -> String {
     sanitize::line(&display_path(Path::new(&unused.source))).into_owned()
 }
 
-fn outcome(result: &AdoptionResult, args: &AdoptArgs) -> String {
+fn outcome(shot: &str, result: &AdoptionResult, args: &AdoptArgs) -> String {
     let (file, is_dry_run) = (&args.workflow.file, args.dry_run);
     match result {
         AdoptionResult::Video(path, task) => {
@@ -99,9 +100,10 @@ fn outcome(result: &AdoptionResult, args: &AdoptArgs) -> String {
         ),
         AdoptionResult::NotSubmitted { task, decision, why, indeterminate } => {
             let reason = why.as_ref().map(|why| format!(" ({})", sanitize::line(why)));
-            let command = indeterminate.as_ref().map(|attempt| {
+            let command = indeterminate.as_ref().map(|_| {
                 let adopt = shell::option("--adopt", task.as_str());
-                format!("; if the task is its own: runner resolve {} {attempt} {adopt}", shell::path(file))
+                let resolve = hints::resolve(&shell::path(file), &shell::quote(shot));
+                format!("; if the task is its own: {resolve} {adopt}")
             });
             format!(
                 "task {} is not recorded, a run would not submit this shot now: {}{}{}",

@@ -4,9 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use engine::LedgerError;
-use engine::ledger::{LedgerReader, OpenAttempt, PlanArguments, RunRow};
+use engine::ledger::{LedgerReader, OpenAttempt, OpenTaskState, PlanArguments, RunRow};
 use engine::records::RunRecords;
-use scheduler::{AttemptId, Halt, RunId, RunProjection, ShotStatus, StatusKind, TaskId, Timestamp};
+use scheduler::{
+    AttemptId, AttemptState, Halt, RunId, RunProjection, ShotStatus, StatusKind, TaskId, Timestamp,
+};
 use workflow::plan::Plan;
 
 use super::record::{
@@ -17,6 +19,7 @@ use super::task_action::about_task;
 use crate::hints;
 use crate::report::{sanitize, stream};
 use crate::shell;
+use crate::submission_names::SubmissionNames;
 use crate::task_owners::{TaskOwner, TaskOwners};
 
 #[derive(Debug)]
@@ -130,6 +133,9 @@ impl StatusQuery {
         let attempts: Vec<AttemptId> = deciding.values().cloned().collect();
         let present = records.present_attempts(&attempts).await?;
         let mut open_attempts = records.open_attempts().await?;
+        let resolvable: Vec<(String, AttemptState)> =
+            open_attempts.iter().map(|open| (open.node.clone(), attempt_state(open))).collect();
+        let names = SubmissionNames::new(resolvable.iter().map(|(shot, state)| (&**shot, *state)));
         open_attempts.retain(|open| self.is_of_file(&open.workflow, open.arguments.as_ref()));
         for (attempt, _) in present.iter().filter(|(_, attempt)| attempt.has_no_file) {
             open_attempts.extend(records.open_attempt(attempt).await?);
@@ -143,7 +149,8 @@ impl StatusQuery {
                 shot.update(state.state_in_lookup());
             }
         }
-        let action_needed = self.action_needed(&rows, &alive_others, &open_attempts, owners, &shots);
+        let open_attempts: Vec<_> = open_attempts.iter().zip(owners).collect();
+        let action_needed = self.action_needed(&rows, &alive_others, open_attempts, &names, &shots);
         let is_listed = |row: &&RunRow| row.is_alive || self.ended > 0;
         let runs: Vec<Run> = rows.iter().filter(is_listed).map(|row| self.run(row, &shots)).collect();
         shots.retain(|shot| runs.iter().any(|run| run.run == shot.run));
@@ -233,8 +240,8 @@ impl StatusQuery {
         &self,
         rows: &[RunRow],
         alive_others: &[&RunRow],
-        open_attempts: &[OpenAttempt],
-        owners: Vec<TaskOwner>,
+        open_attempts: Vec<(&OpenAttempt, TaskOwner)>,
+        names: &SubmissionNames<'_>,
         shots: &[Shot],
     ) -> Vec<ActionNeeded> {
         let alive = rows.iter().filter(|row| row.is_alive).chain(alive_others.iter().copied());
@@ -246,22 +253,19 @@ impl StatusQuery {
             .filter_map(|(_, shot)| Some(shot.attempts().last()?.id.as_str()))
             .collect();
         let unhandled =
-            open_attempts.iter().zip(owners).filter(|(open, _)| !handled.contains(open.attempt.as_str()));
+            open_attempts.into_iter().filter(|(open, _)| !handled.contains(open.attempt.as_str()));
         let attempts = unhandled.map(|(open, owner)| {
             let file = &self.file;
+            let name = names.name(&open.node, attempt_state(open), &open.attempt);
             let (reason, action) = match &open.task {
-                Some(task) => about_task(self, open, task, owner),
+                Some(task) => about_task(self, open, task, owner, &name),
                 None if open.service == "embedded" => (
                     ActionReason::Indeterminate,
                     format!("`runner run {file}` asks the embedded service for its outcome"),
                 ),
                 None => (
                     ActionReason::Indeterminate,
-                    hints::resolve_command(
-                        file,
-                        open.attempt.as_str(),
-                        open.suggested_task.as_ref().map(TaskId::as_str),
-                    ),
+                    hints::resolve_command(file, &name, open.suggested_task.as_ref().map(TaskId::as_str)),
                 ),
             };
             ActionNeeded {
@@ -322,5 +326,16 @@ impl StatusQuery {
                 Some(ActionNeeded::without_attempt(row, reason, shot, *since, action))
             })
             .collect()
+    }
+}
+
+/// The state of an attempt that needs action.
+fn attempt_state(open: &OpenAttempt) -> AttemptState {
+    match open.state {
+        OpenTaskState::InFlight if open.task.is_none() => AttemptState::Indeterminate,
+        OpenTaskState::InFlight => AttemptState::Submitted,
+        OpenTaskState::Missing => AttemptState::Missing,
+        OpenTaskState::Replaced => AttemptState::Expired,
+        OpenTaskState::NoFile => AttemptState::Completed,
     }
 }

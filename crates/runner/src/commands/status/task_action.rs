@@ -5,15 +5,17 @@ use scheduler::TaskId;
 
 use super::query::StatusQuery;
 use super::record::ActionReason;
+use crate::hints;
 use crate::shell;
 use crate::task_owners::TaskOwner;
 
-/// What is the matter with a task that no live run polls, and what to do about it.
+/// What is the matter with a task that no live run polls, and what to do about it. `name` is the argument of `resolve` that names it.
 pub(super) fn about_task(
     query: &StatusQuery,
     open: &OpenAttempt,
     task: &TaskId,
     owner: TaskOwner,
+    name: &str,
 ) -> (ActionReason, String) {
     if query.is_cluster {
         return about_cluster_task(open, owner);
@@ -24,7 +26,7 @@ pub(super) fn about_task(
     } else {
         format!("runner ledger fetch {} --in {}", shell::quote(task), query.project)
     };
-    let abandon = format!("runner resolve {} {} --abandon", query.project, open.attempt);
+    let close = hints::close_command(&query.project, name);
     let is_missing = open.state == OpenTaskState::Missing;
     match (owner, is_missing) {
         (TaskOwner::Run(command) | TaskOwner::Undecided(command), _)
@@ -36,12 +38,12 @@ pub(super) fn about_task(
             (ActionReason::NoFile, format!("`{fetch}` downloads it again"))
         }
         _ if open.state == OpenTaskState::Replaced => {
-            (ActionReason::Replaced, format!("`{fetch}` asks for it again; `{abandon}` closes it"))
+            (ActionReason::Replaced, format!("`{fetch}` asks for it again; {close}"))
         }
         (TaskOwner::Run(command), true) => (
             ActionReason::Missing,
             format!(
-                "`{command}` asks for it again, `{command} --rerun {}` pays for another one; `{abandon}` closes it",
+                "`{command}` asks for it again, `{command} --rerun {}` pays for another one; {close}",
                 shell::quote(&open.node)
             ),
         ),
@@ -49,11 +51,11 @@ pub(super) fn about_task(
         (TaskOwner::Nobody(command), _) => (
             ActionReason::Unclaimed,
             format!(
-                "no shot of `{command}` asks for it any more; `{fetch}` downloads it, and `{abandon}` closes it if its video is gone"
+                "no shot of `{command}` asks for it any more; `{fetch}` downloads it, and {close} if its video is gone"
             ),
         ),
         (TaskOwner::Undecided(_) | TaskOwner::Unknown, true) => {
-            (ActionReason::Missing, format!("`{fetch}` asks for it again; `{abandon}` closes it"))
+            (ActionReason::Missing, format!("`{fetch}` asks for it again; {close}"))
         }
         (TaskOwner::Undecided(command), false) => (
             ActionReason::InFlight,

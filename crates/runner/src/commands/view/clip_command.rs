@@ -3,6 +3,7 @@
 use engine::preview::Preview;
 use scheduler::{ExistingWork, StatusKind};
 
+use crate::hints;
 use crate::named_workflow::NamedWorkflow;
 use crate::shell;
 
@@ -12,9 +13,7 @@ pub(super) fn clip_command(file: &NamedWorkflow, preview: &Preview, state: Statu
     let name = shell::quote(&preview.name);
     let all = file.in_full();
     match (state, preview.basis.existing_work()) {
-        (StatusKind::Indeterminate, Some(ExistingWork::Indeterminate { attempt, .. })) => {
-            format!("runner resolve {file} {attempt}")
-        }
+        (StatusKind::Indeterminate, Some(ExistingWork::Indeterminate { .. })) => hints::resolve(file, &name),
         (StatusKind::Unrecorded, _) => format!("runner ledger adopt {all}"),
         (StatusKind::Done | StatusKind::Reused, _) | (_, Some(ExistingWork::Abandoned { .. })) => {
             format!("runner run {all} --rerun {name}")
