@@ -9,7 +9,7 @@ use axum::response::IntoResponse as _;
 
 use crate::support::program::Output;
 use crate::support::proxy::{KEY, OTHER_KEY, RecordingProxy};
-use crate::support::scripted::ScriptedService;
+use crate::support::scripted::{ScriptedService, response};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
@@ -17,6 +17,10 @@ const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, 
 
 const PRICES: &str = "version: 1\ncurrency: USD\nas_of: 2026-11-01\nsource: a test\nprices:\n  \
     - { model: modelb-video-480p, per_second: 0.10 }\n";
+
+/// The error of a service that has deleted a video.
+const GONE: &str =
+    r#"{"error":{"code":"video_expired","message":"the video was deleted","type":"invalid_request_error"}}"#;
 
 /// Runs a printed command as a shell would. None of the names here is quoted.
 fn run_command_line(project: &Project, command: &str) -> Output {
@@ -103,6 +107,43 @@ fn task_whose_video_is_gone_is_closed_and_stays_paid() {
     assert_eq!(spending(&project), (0, 100_000));
     project.runner(&["run", "two.yaml", "--rerun", "one"]).expect(3);
     assert_eq!(service.posts(), 2);
+}
+
+/// The video of each attempt is gone: no later run pays for more of them, and each task is closed by the command that is printed, or by its id.
+#[test]
+fn task_whose_video_is_gone_after_every_retry_is_closed_by_the_printed_command() {
+    let service = ScriptedService::start(|call| {
+        (call.path.ends_with("/content") || call.path.starts_with("/files/"))
+            .then(|| response(410, &[], GONE))
+    });
+    let text = TWO
+        .replace("  - { id: two, prompt: a loud sea }\n", "")
+        .replace("sea }", "sea, retry: { attempts: 3, on: [expired] } }");
+    let project = Project::new("two.yaml", &text).against(&service.url, KEY);
+    let run = project.runner(&["run", "two.yaml"]).expect(3);
+    assert_eq!(service.posts(), 3, "{}", run.transcript());
+    cli_snapshot!("run_video_gone", run);
+    let run = project.runner(&["run", "two.yaml"]).expect(3);
+    assert_eq!(service.posts(), 3, "{}", run.transcript());
+    cli_snapshot!("status_video_gone", project.runner(&["status", "two.yaml"]).expect(3).action_needed());
+    cli_snapshot!("resolve_video_gone", project.runner(&["resolve", "two.yaml"]).expect(3));
+    cli_snapshot!("fetch_video_gone", project.runner(&["ledger", "fetch", "--all"]).expect(3).sorted());
+
+    let close = "runner resolve two.yaml one --abandon";
+    assert!(run.printed_commands().contains(close), "{}", run.transcript());
+    run_command_line(&project, close).expect(0);
+    let list = project.runner(&["resolve", "two.yaml", "--format", "json"]).expect(3);
+    let list: serde_json::Value = serde_json::from_str(&list.out).expect("a list");
+    let tasks = list.as_array().expect("a list").iter().filter(|row| row["state"] == "expired");
+    for row in tasks {
+        project
+            .runner(&["resolve", "two.yaml", row["task"].as_str().expect("a task"), "--abandon"])
+            .expect(0);
+    }
+    project.runner(&["status", "two.yaml"]).expect(0);
+    project.runner(&["resolve", "two.yaml"]).expect(0);
+    project.runner(&["run", "two.yaml"]).expect(1);
+    assert_eq!(service.posts(), 3);
 }
 
 /// Reserved and spent, in millionths.

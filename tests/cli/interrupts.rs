@@ -1,14 +1,14 @@
 //! SIGINT and SIGTERM in commands besides `run` that wait or write: exit code 130, no temporary files, and the command that continues.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use axum::body::Body;
 
 use crate::support::program::copy_executable;
 use crate::support::proxy::KEY;
-use crate::support::scripted::{Call, ScriptedService, clip_of, response};
+use crate::support::scripted::{Call, ScriptedService, clip_of, response, task_id};
 use crate::support::{Output, Project, cli_snapshot};
 
 const THREE: &str = "version: 1
@@ -25,32 +25,20 @@ shots:
 struct Tasks {
     /// Whether the run has ended: before, all of them are in progress.
     is_fetched: AtomicBool,
-    /// In the order in which they are polled, from then on.
-    polled: Mutex<Vec<String>>,
-    /// How many of them are done.
+    /// How many of them are done, in the order of their submission.
     done: AtomicUsize,
     /// Whether the last byte of a video arrives.
     is_whole: AtomicBool,
 }
 
 impl Tasks {
-    /// The number of a task among those that were asked for, from 1.
-    fn number(&self, task: &str) -> usize {
-        let mut polled = self.polled.lock().expect("no handler panics");
-        let index = polled.iter().position(|other| other == task).unwrap_or_else(|| {
-            polled.push(task.to_owned());
-            polled.len() - 1
-        });
-        index + 1
-    }
-
     fn respond(self: &Arc<Self>, call: &Call<'_>) -> Option<axum::response::Response> {
         if let Some(name) = call.path.strip_prefix("/files/") {
             return (!self.is_whole.load(Ordering::Relaxed)).then(|| self.slow_video(name));
         }
         let task = call.path.strip_prefix("/v1/videos/")?;
-        let is_done =
-            self.is_fetched.load(Ordering::Relaxed) && self.number(task) <= self.done.load(Ordering::Relaxed);
+        let is_done = self.is_fetched.load(Ordering::Relaxed)
+            && (1..=self.done.load(Ordering::Relaxed)).any(|nth| task == task_id(nth));
         let body = format!(r#"{{"id":"{task}","object":"video","status":"in_progress"}}"#);
         (!is_done).then(|| response(200, &[], body))
     }
@@ -74,10 +62,6 @@ impl Tasks {
         let headers = [("content-type", "video/mp4"), ("content-length", &length), ("etag", "\"one\"")];
         response(200, &headers, Body::from_stream(parts))
     }
-
-    fn polled_count(&self) -> usize {
-        self.polled.lock().expect("no handler panics").len()
-    }
 }
 
 /// A project with three tasks in flight, of which `done` are finished by the time that they are fetched.
@@ -88,10 +72,13 @@ fn with_three_tasks(done: usize) -> (Project, ScriptedService, Arc<Tasks>) {
     let shared = Arc::clone(&tasks);
     let service = ScriptedService::start(move |call| shared.respond(call));
     let project = Project::new("three.yaml", THREE).against(&service.url, KEY);
-    let mut run = project.command(&["run", "three.yaml"]);
-    project
-        .runner_signalled(&mut run, &mut [("INT", &mut || project.logged("submitted as task") == 3)])
-        .expect(130);
+    // One after the other, so that they are fetched in this order.
+    for shot in ["one", "two", "three"] {
+        let mut run = project.command(&["run", "three.yaml", "--only", shot]);
+        project
+            .runner_signalled(&mut run, &mut [("INT", &mut || project.logged("submitted as task") == 1)])
+            .expect(130);
+    }
     tasks.is_fetched.store(true, Ordering::Relaxed);
     (project, service, tasks)
 }
@@ -112,8 +99,13 @@ fn interrupted_fetch_reports_what_it_fetched_and_what_is_left() {
     ] {
         let (project, service, tasks) = with_three_tasks(1);
         let mut fetch = project.command(arguments);
-        let output = project.runner_signalled(&mut fetch, &mut [(signal, &mut || tasks.polled_count() == 2)]);
-        let output = output.expect(130);
+        let mut is_waiting = || project.logged("waiting for it") == 2 && videos(&project) == 1;
+        let output = project.runner_signalled(&mut fetch, &mut [(signal, &mut is_waiting)]);
+        let mut output = output.expect(130);
+        // Both are polled at once.
+        let mut lines: Vec<&str> = output.err.lines().collect();
+        lines.sort_unstable();
+        output.err = lines.join("\n") + "\n";
         let commands = output.printed_commands();
         cli_snapshot!(name, output);
         // What it prints continues.
@@ -142,9 +134,15 @@ fn second_interrupt_ends_a_fetch_at_once() {
     assert_eq!(service.posts(), 3);
 }
 
+/// How many videos are on record.
+fn videos(project: &Project) -> i64 {
+    let ledger = rusqlite::Connection::open(project.file(".runner/ledger.db")).expect("a ledger");
+    ledger.query_row("SELECT count(*) FROM artifacts", [], |row| row.get(0)).expect("a count")
+}
+
 /// How many downloads were begun.
 fn downloads(service: &ScriptedService) -> usize {
-    (1..=3).map(|task| service.gets(&format!("/files/{}.mp4", crate::support::scripted::task_id(task)))).sum()
+    (1..=3).map(|task| service.gets(&format!("/files/{}.mp4", task_id(task)))).sum()
 }
 
 /// The temporary files of films in a folder.

@@ -2,6 +2,7 @@
 
 use crate::support::project_state::shots;
 use crate::support::proxy::{KEY, RecordingProxy};
+use crate::support::scripted::{ScriptedService, response, task_id};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
@@ -115,6 +116,31 @@ fn fetch_reports_a_task_that_the_service_does_not_know_and_keeps_it() {
     cli_snapshot!("fetch_all_known_again", project.runner(&["ledger", "fetch", "--all"]).expect(0));
     project.runner(&["run", "two.yaml"]).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (2, 2));
+}
+
+/// The first task never ends, and the second is gone: it is reported first, and the first is waited for as long as its shot says.
+#[test]
+fn fetch_looks_at_every_task_before_it_waits_for_one() {
+    let service = ScriptedService::start(|call| {
+        let task = call.path.strip_prefix("/v1/videos/")?;
+        let error =
+            r#"{"error":{"code":"task_not_found","message":"no such task","type":"invalid_request_error"}}"#;
+        if task == task_id(2) {
+            return Some(response(410, &[], error));
+        }
+        let body = format!(r#"{{"id":"{task}","object":"video","status":"in_progress","progress":30}}"#);
+        Some(response(200, &[], body))
+    });
+    let text = TWO.replace("seconds: 1,", "seconds: 1, timeout: 2s,");
+    let project = Project::new("two.yaml", &text).against(&service.url, KEY);
+    project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
+    project.runner(&["run", "two.yaml", "--only", "two"]).expect(3);
+    let started = std::time::Instant::now();
+    let fetch = project.runner(&["ledger", "fetch", "--all", "--in", "two.yaml"]).expect(3);
+    assert!(started.elapsed().as_secs() < 60, "{}", fetch.transcript());
+    let first_words: Vec<&str> = fetch.out.lines().filter_map(|line| line.split(':').next()).collect();
+    assert_eq!(first_words, ["two", "one"], "{}", fetch.transcript());
+    inline_snapshot!(fetch.err, @"one: task [TASK]: not finished (30 %), waiting for it");
 }
 
 const VARIANTS: &str = "version: 1\nname: two\nparams: { sea: quiet }\n\

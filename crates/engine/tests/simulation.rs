@@ -584,7 +584,8 @@ async fn simulate_fetches(seed: u64) {
         policy: policy(),
         clock: project.clock.clone(),
         ffmpeg: media::Ffmpeg::default(),
-        timeout: Duration::from_secs(20),
+        turns: engine::Turns::default(),
+        on_wait: Box::new(|_, _| ()),
         interrupt: tokio::sync::watch::channel(false).1,
     };
     let folder = project.folder.path().join("out");
@@ -605,7 +606,7 @@ async fn simulate_fetches(seed: u64) {
             }
             let open = project.ledger.open_tasks().expect("a readable ledger");
             for row in &open {
-                let fetch = engine::fetch_task(&config, row, folder.clone());
+                let fetch = engine::fetch_task(&config, row, folder.clone(), Duration::from_secs(20));
                 let fetched = tokio::select! {
                     ended = &mut run => {
                         ended.expect("the run can go on");

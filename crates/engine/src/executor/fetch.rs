@@ -1,4 +1,6 @@
 //! `runner ledger fetch`: waits for one recorded task and downloads its video, without a plan. For tasks that no shot asks for any more.
+//!
+//! Several tasks are fetched at once. Their requests take turns ([`Turns`]), so that each task is looked at before any is looked at again.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,8 +9,9 @@ use std::time::Duration;
 use scheduler::polling;
 use scheduler::{
     Artifact, AttemptState, Download, Event, Failure, NextStep, Policy, PollResult, TaskId, Timestamp,
+    UnusableCopies,
 };
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 use workflow::plan::{NodeIx, NodeKey};
 
 use crate::artifact::file_name_of;
@@ -30,6 +33,9 @@ fn no_node() -> NodeIx {
     NodeIx::new(0)
 }
 
+/// Receives the progress of a task in percent, if it is known.
+pub type OnWait = Box<dyn Fn(&AttemptRow, Option<u8>) + Send + Sync>;
+
 /// What a fetch works with.
 pub struct FetchConfig {
     /// The ledger that the task is recorded in.
@@ -41,11 +47,21 @@ pub struct FetchConfig {
     pub clock: Clock,
     /// External programs for formats that the `media` crate does not decode.
     pub ffmpeg: media::Ffmpeg,
-    /// How long to wait for a task that is not finished.
-    pub timeout: Duration,
+    /// The order of requests about the tasks that are fetched at once.
+    pub turns: Turns,
+    /// Called whenever a task is waited for.
+    pub on_wait: OnWait,
     /// Becomes true when the fetch is to end: a task is no longer waited for, and a download that has begun gets
     /// [`Policy::shutdown_grace`].
     pub interrupt: watch::Receiver<bool>,
+}
+
+/// Polls are sent at the rate of the policy, in the order in which they were asked for; one download at a time.
+#[derive(Debug, Default)]
+pub struct Turns {
+    /// When the service may be polled again.
+    polls: Mutex<Timestamp>,
+    downloads: Mutex<()>,
 }
 
 impl FetchConfig {
@@ -78,6 +94,9 @@ pub enum FetchError {
     /// The service does not know the task, which is paid for.
     #[error("the service does not know the task")]
     Missing,
+    /// The service has no intact video of the task.
+    #[error("its video could not be downloaded: {0}")]
+    Gone(String),
     /// The task is not finished, or its video could not be downloaded.
     #[error("{0}")]
     StillOpen(String),
@@ -92,7 +111,7 @@ pub enum FetchError {
     Interrupted,
 }
 
-/// Polls the task of `row` until it ends, and stores its video under a readable name in `folder`.
+/// Polls the task of `row` until it ends, for as long as `timeout`, and stores its video under a readable name in `folder`.
 ///
 /// # Errors
 /// [`FetchError`]: the task is recorded as before, as failed, or as missing where it had a video.
@@ -100,6 +119,7 @@ pub async fn fetch_task(
     config: &FetchConfig,
     row: &AttemptRow,
     folder: PathBuf,
+    timeout: Duration,
 ) -> Result<FetchedVideo, FetchError> {
     let Some(task) = &row.task else {
         return Err(FetchError::StillOpen("it has no task".to_owned()));
@@ -108,10 +128,15 @@ pub async fn fetch_task(
         return Ok(FetchedVideo { artifact, warning: None });
     }
     let own_key = NodeKey::parse(&row.key).ok_or_else(malformed)?;
-    let (download, warning) = tokio::select! {
-        completed = wait_until_completed(config, row, task, own_key) => completed?,
+    let completed = async {
+        let completed = wait_until_completed(config, row, task, own_key, timeout).await?;
+        Ok::<_, FetchError>((completed, config.turns.downloads.lock().await))
+    };
+    let ((mut download, warning), _turn) = tokio::select! {
+        completed = completed => completed?,
         () = config.interrupted() => return Err(FetchError::Interrupted),
     };
+    download.deadline = Some(config.clock.now().after(timeout));
     fs_err::create_dir_all(&folder).map_err(LedgerError::Io)?;
     let (mut row, target) = with_current_key(config, row, &folder)?;
     let grace = async {
@@ -218,14 +243,21 @@ async fn wait_until_completed(
     row: &AttemptRow,
     task: &TaskId,
     key: NodeKey,
+    timeout: Duration,
 ) -> Result<(Download, Option<String>), FetchError> {
     let FetchConfig { provider, policy, clock, .. } = config;
     let started = clock.now();
     let submitted = row.submitted_at.unwrap_or(row.intended_at);
-    let deadline = started.after(config.timeout);
+    let deadline = started.after(timeout);
+    let poll_interval = policy.poll_rate.per / policy.poll_rate.count.max(1);
     let (mut unknown_since, mut unreachable_since) = (None, None);
     let is_other_account = config.ledger.is_of_other_account(row, provider.account())?;
     loop {
+        {
+            let mut next_poll = config.turns.polls.lock().await;
+            clock.sleep_until((*next_poll).min(deadline)).await;
+            *next_poll = clock.now().after(poll_interval);
+        }
         let result = tokio::select! {
             result = provider.poll(task) => result,
             () = clock.sleep_until(deadline.max(clock.now().after(MIN_ANSWER_TIME))) => {
@@ -250,7 +282,7 @@ async fn wait_until_completed(
                     last_frame_url,
                     expires_at,
                     not_before: now,
-                    deadline: Some(now.after(config.timeout)),
+                    deadline: None,
                 };
                 return Ok((download, warning));
             }
@@ -274,11 +306,13 @@ async fn wait_until_completed(
                 return Err(FetchError::OtherAccount);
             }
             PollResult::Unauthorized { failure } => return Err(FetchError::Unauthorized(failure)),
-            PollResult::Running { poll_after, .. } => {
+            PollResult::Running { progress, poll_after, .. } => {
+                (config.on_wait)(row, progress);
                 wait = wait.max(poll_after.unwrap_or_default().min(policy.max_retry_after));
             }
             PollResult::Throttled { retry_after, .. } => {
                 wait = retry_after.unwrap_or(policy.backoff).min(policy.max_backoff);
+                *config.turns.polls.lock().await = now.after(wait);
             }
             PollResult::NotFound { expired } => {
                 let since: Timestamp = *unknown_since.get_or_insert(now);
@@ -317,6 +351,7 @@ async fn download_video(
 ) -> Result<Artifact, FetchError> {
     let store = config.ledger.store();
     let mut tries = 0;
+    let mut unusable_copies = UnusableCopies::default();
     loop {
         let bounds = download::Bounds {
             clock: &config.clock,
@@ -330,7 +365,11 @@ async fn download_video(
             Err(error) => error.failure,
         };
         tries += 1;
+        unusable_copies = unusable_copies.after(&download, failure.kind);
         if tries >= config.policy.max_download_attempts || failure.kind.is_local() {
+            if unusable_copies.probably(&download, config.clock.now()).is_some() {
+                return Err(FetchError::Gone(failure.message));
+            }
             let message = format!("its video could not be downloaded: {}", failure.message);
             return Err(FetchError::StillOpen(message));
         }
@@ -427,10 +466,12 @@ mod tests {
                 policy: Policy::remote(),
                 clock: Clock::starting_at(Timestamp(0)),
                 ffmpeg: media::Ffmpeg::default(),
-                timeout: Duration::from_secs(seconds),
+                turns: Turns::default(),
+                on_wait: Box::new(|_, _| ()),
                 interrupt: watch::channel(false).1,
             };
-            let ended = fetch_task(&config, &row(), folder.path().join("out")).await;
+            let timeout = Duration::from_secs(seconds);
+            let ended = fetch_task(&config, &row(), folder.path().join("out"), timeout).await;
             assert_eq!(ended.map(|_| ()).unwrap_err().to_string(), reason);
             assert_eq!(config.clock.now().since(Timestamp(0)).as_secs(), seconds.max(5));
         }

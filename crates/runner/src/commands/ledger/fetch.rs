@@ -1,14 +1,18 @@
 //! `runner ledger fetch`: downloads the videos of recorded tasks, whether or not a shot still asks for them.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use engine::ledger::{AttemptRow, LedgerReader, OpenTaskState};
+use engine::{Clock, FetchConfig, FetchError, Ledger, OnWait, Turns, fetch_task};
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesUnordered;
 use renderer::Renderer;
 use scheduler::{AttemptState, TaskId};
-
-use engine::ledger::{AttemptRow, OpenTaskState};
-use engine::{Clock, FetchConfig, FetchError, Ledger, fetch_task};
 use serde_json::{Value, json};
+use tokio::time::{Instant, Interval};
 
 use crate::args::{FetchArgs, Format};
 use crate::backend::{Backend, Connection};
@@ -16,10 +20,16 @@ use crate::clock::now;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ffmpeg;
+use crate::hints;
 use crate::project_paths::{ProjectPaths, display_path};
-use crate::report::sanitize;
+use crate::report::{humanize, sanitize};
 use crate::shell;
 use crate::shutdown::shutdown_signal_with;
+use crate::submission_names::SubmissionNames;
+use crate::task_owners::TaskOwners;
+
+/// The longest silence.
+const HEARTBEAT_INTERVAL: Duration = Duration::from_mins(1);
 
 pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
     if let Some(task) = args.tasks.first().filter(|_| args.all) {
@@ -35,6 +45,7 @@ pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Resul
         report_nothing(args.format, &service);
         return Ok(Exit::Done);
     }
+    let timeouts = timeouts(&args, &rows, &paths)?;
     let remaining = Arc::new(Mutex::new(rows.clone()));
     let interrupt = shutdown_signal_with({
         let (args, remaining) = (args.clone(), Arc::clone(&remaining));
@@ -56,13 +67,14 @@ pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Resul
     let config = FetchConfig {
         ledger: Arc::new(ledger),
         provider,
-        timeout: args.timeout.unwrap_or(policy.task_timeout),
         policy,
         clock: Clock::starting_at(now()),
         ffmpeg: ffmpeg::find(),
+        turns: Turns::default(),
+        on_wait: waits(),
         interrupt,
     };
-    let result = fetch_all(&args, &config, &rows, &paths, &remaining).await;
+    let result = fetch_all(&args, &config, &rows, &timeouts, &paths, &remaining).await;
     drop(config);
     if let Some(service) = service {
         service.stop().await;
@@ -124,49 +136,47 @@ fn open_outcome(row: &AttemptRow) -> &'static str {
     OpenTaskState::new(row.state, false).map_or("in-flight", OpenTaskState::as_str)
 }
 
-/// Fetches one task after the other, and reports each.
+/// Fetches the tasks, each for as long as its timeout, and reports each as it ends.
 async fn fetch_all(
     args: &FetchArgs,
     config: &FetchConfig,
     rows: &[AttemptRow],
+    timeouts: &[Option<Duration>],
     paths: &ProjectPaths,
     unfinished: &Mutex<Vec<AttemptRow>>,
 ) -> Result<Exit, CommandError> {
+    let mut names = config.ledger.open_tasks()?;
+    names.extend(config.ledger.resolvable_attempts()?);
+    let names = SubmissionNames::new(names.iter().map(|row| (&*row.node, row.state)));
+    let project = shell::path(&args.project);
+    let close =
+        |row: &AttemptRow| hints::close_command(&project, &names.name(&row.node, row.state, &row.attempt));
+    let mut fetches: FuturesUnordered<_> = rows
+        .iter()
+        .zip(timeouts)
+        .map(|(row, timeout)| async move {
+            let timeout = timeout.unwrap_or(config.policy.task_timeout);
+            (row, fetch_task(config, row, paths.out(&row.workflow), timeout).await)
+        })
+        .collect();
     let mut records = Vec::new();
     let (mut open, mut failed) = (0, 0);
-    let (mut remaining, mut is_noticed) = (Vec::new(), false);
-    for row in rows {
-        if *config.interrupt.borrow() {
-            remaining.push(row.clone());
-            continue;
-        }
-        let folder = paths.out(&row.workflow);
-        let record = match with_notice(config, fetch_task(config, row, folder), &mut is_noticed).await {
-            Ok(fetched) => {
-                let file = display_path(&fetched.artifact.path);
-                line(args.format, row, "done", &file, fetched.warning.as_deref())
-            }
+    let mut remaining = Vec::new();
+    let mut notices = Notices::new(config, rows.len());
+    while let Some((row, fetched)) = notices.next(&mut fetches).await {
+        let end = match fetched {
+            Ok(fetched) => End {
+                message: display_path(&fetched.artifact.path),
+                warning: fetched.warning,
+                ..End::new("done")
+            },
             Err(FetchError::Failed(failure)) => {
                 failed += 1;
-                let message = format!("the task failed: {}", sanitize::message(&failure.message));
-                line(args.format, row, "failed", &message, None)
-            }
-            Err(FetchError::StillOpen(reason)) => {
-                open += usize::from(!args.all || row.state != AttemptState::Expired);
-                line(args.format, row, open_outcome(row), &sanitize::message(&reason), None)
-            }
-            Err(FetchError::Missing) => {
-                // Where the service had lost it when a `retry` gave it up, it rarely comes back, and its shot has another one.
-                open += usize::from(!args.all || row.state != AttemptState::Expired);
-                line(args.format, row, "missing", "the service does not know the task", None)
-            }
-            Err(error @ FetchError::OtherAccount) => {
-                open += usize::from(!args.all || row.state != AttemptState::Expired);
-                line(args.format, row, open_outcome(row), &error.to_string(), None)
+                End { message: format!("the task failed: {}", failure.message), ..End::new("failed") }
             }
             Err(FetchError::Interrupted) => {
                 remaining.push(row.clone());
-                line(args.format, row, open_outcome(row), "interrupted", None)
+                continue;
             }
             Err(FetchError::Unauthorized(failure)) => {
                 let message = sanitize::message(&failure.message);
@@ -177,8 +187,20 @@ async fn fetch_all(
                 print_records(args.format, records);
                 return Err(error.into());
             }
+            Err(error) => {
+                // Where the service had lost it when a `retry` gave it up, it rarely comes back, and its shot has another one.
+                open += usize::from(!args.all || row.state != AttemptState::Expired);
+                let message = error.to_string();
+                match error {
+                    FetchError::Missing | FetchError::Gone(_) if row.state.has_open_task() => {
+                        End { message, close: Some(close(row)), ..End::new("missing") }
+                    }
+                    FetchError::Missing => End { message, ..End::new("missing") },
+                    _ => End { message, ..End::new(open_outcome(row)) },
+                }
+            }
         };
-        records.push(record);
+        records.push(end.report(args.format, row));
         let mut unfinished = unfinished.lock().unwrap_or_else(PoisonError::into_inner);
         unfinished.retain(|unfinished_row| unfinished_row.attempt != row.attempt);
     }
@@ -186,7 +208,7 @@ async fn fetch_all(
     if !remaining.is_empty() {
         let (count, all) = (remaining.len(), rows.len());
         let are = if count == 1 { "is" } else { "are" };
-        let interrupted = if is_noticed { "" } else { "interrupted: " };
+        let interrupted = if notices.is_interrupted { "" } else { "interrupted: " };
         errln!(
             "{interrupted}{count} of {all} tasks {are} left at the service; {}",
             continued_by(&command(args, &remaining))
@@ -200,21 +222,124 @@ async fn fetch_all(
     })
 }
 
-/// Waits for the end of a fetch. Prints a notice where it is interrupted and does not end at once, because a download has begun.
-async fn with_notice<T>(config: &FetchConfig, fetch: impl Future<Output = T>, is_noticed: &mut bool) -> T {
-    let mut fetch = std::pin::pin!(fetch);
-    let mut interrupt = config.interrupt.clone();
-    tokio::select! {
-        biased;
-        result = &mut fetch => return result,
-        Ok(_) = interrupt.wait_for(|is_interrupted| *is_interrupted) => {}
+/// What is printed while tasks are fetched.
+struct Notices<'c> {
+    config: &'c FetchConfig,
+    all: usize,
+    started: Instant,
+    heartbeat: Interval,
+    /// Whether the interrupt was noted.
+    is_interrupted: bool,
+}
+
+impl<'c> Notices<'c> {
+    fn new(config: &'c FetchConfig, all: usize) -> Self {
+        let started = Instant::now();
+        let heartbeat = tokio::time::interval_at(started + HEARTBEAT_INTERVAL, HEARTBEAT_INTERVAL);
+        Self { config, all, started, heartbeat, is_interrupted: false }
     }
-    *is_noticed = true;
-    errln!(
-        "interrupted: nothing more is fetched, a download that has begun gets {} s; interrupt again to exit at once",
-        config.policy.shutdown_grace.as_secs()
-    );
-    fetch.await
+
+    /// The next fetch that ends. Prints a heartbeat meanwhile, and a notice where the fetch is interrupted and does not end at once, because a
+    /// download has begun.
+    async fn next<T>(&mut self, fetches: &mut FuturesUnordered<impl Future<Output = T>>) -> Option<T> {
+        let mut interrupt = self.config.interrupt.clone();
+        loop {
+            tokio::select! {
+                biased;
+                ended = fetches.next() => return ended,
+                Ok(_) = interrupt.wait_for(|is_interrupted| *is_interrupted), if !self.is_interrupted => {
+                    self.is_interrupted = true;
+                    errln!(
+                        "interrupted: nothing more is fetched, a download that has begun gets {} s; interrupt again to exit at once",
+                        self.config.policy.shutdown_grace.as_secs()
+                    );
+                }
+                _ = self.heartbeat.tick() => errln!(
+                    "still fetching after {}: {} of {} tasks are not finished",
+                    humanize(self.started.elapsed()),
+                    fetches.len(),
+                    self.all
+                ),
+            }
+        }
+    }
+}
+
+/// The end of one task.
+struct End {
+    outcome: &'static str,
+    /// Its file, or why there is none.
+    message: String,
+    /// What the service said beside its video.
+    warning: Option<String>,
+    /// How to close it.
+    close: Option<String>,
+}
+
+impl End {
+    fn new(outcome: &'static str) -> Self {
+        Self { outcome, message: String::new(), warning: None, close: None }
+    }
+
+    fn report(self, format: Format, row: &AttemptRow) -> Value {
+        let Self { outcome, message, warning, close } = self;
+        let is_done = outcome == "done";
+        let message = if is_done { message } else { sanitize::message(&message) };
+        let warning = warning.as_deref().map(sanitize::message);
+        let task = row.task.as_ref().map_or("", |task| task.as_str());
+        let record = json!({
+            "shot": row.node,
+            "workflow": row.workflow,
+            "task": task,
+            "attempt": row.attempt,
+            "outcome": outcome,
+            "file": is_done.then_some(&message),
+            "reason": (!is_done).then_some(&message),
+            "warning": warning,
+        });
+        match format {
+            Format::Text => {
+                let (shot, task) = (sanitize::line(&row.node), sanitize::line(task));
+                let close = close.map_or_else(String::new, |close| format!("; {close}"));
+                outln!("{shot}: task {task}: {outcome}, {message}{close}");
+                if let Some(warning) = warning {
+                    outln!("{shot}: the service warns: {warning}");
+                }
+            }
+            Format::Ndjson => outln!("{record}"),
+            Format::Json => {}
+        }
+        record
+    }
+}
+
+/// Says of each task once that it is waited for.
+fn waits() -> OnWait {
+    let told = Mutex::new(HashSet::new());
+    Box::new(move |row, progress| {
+        if told.lock().unwrap_or_else(PoisonError::into_inner).insert(row.attempt.clone()) {
+            let task = row.task.as_ref().map_or("", |task| task.as_str());
+            let progress = progress.map_or_else(String::new, |percent| format!(" ({percent} %)"));
+            let (shot, task) = (sanitize::line(&row.node), sanitize::line(task));
+            errln!("{shot}: task {task}: not finished{progress}, waiting for it");
+        }
+    })
+}
+
+/// How long each task is waited for: as `--timeout` says, or else its shot, in the workflow file as it is now.
+fn timeouts(
+    args: &FetchArgs,
+    rows: &[AttemptRow],
+    paths: &ProjectPaths,
+) -> Result<Vec<Option<Duration>>, CommandError> {
+    let reader = LedgerReader::open(&paths.ledger())?.filter(|_| args.timeout.is_none());
+    let Some(reader) = reader else { return Ok(vec![args.timeout; rows.len()]) };
+    let mut owners = TaskOwners::new(&args.project, paths, None);
+    let timeout = |row: &AttemptRow| {
+        let open = reader.open_attempt(&row.attempt)?;
+        Ok(open.and_then(|open| owners.timeout(&open)))
+    };
+    rows.iter().map(timeout).collect()
 }
 
 /// The command that fetches these tasks with the same arguments.
@@ -241,34 +366,6 @@ fn print_records(format: Format, records: Vec<Value>) {
     if format == Format::Json {
         outln!("{:#}", Value::from(records));
     }
-}
-
-/// Reports the end of one task. `message` is its file, or why there is none; `warning` is what the service said beside it.
-fn line(format: Format, row: &AttemptRow, outcome: &str, message: &str, warning: Option<&str>) -> Value {
-    let warning = warning.map(sanitize::message);
-    let task = row.task.as_ref().map_or("", |task| task.as_str());
-    let record = json!({
-        "shot": row.node,
-        "workflow": row.workflow,
-        "task": task,
-        "attempt": row.attempt,
-        "outcome": outcome,
-        "file": (outcome == "done").then_some(message),
-        "reason": (outcome != "done").then_some(message),
-        "warning": warning,
-    });
-    match format {
-        Format::Text => {
-            let (shot, task) = (sanitize::line(&row.node), sanitize::line(task));
-            outln!("{shot}: task {task}: {outcome}, {message}");
-            if let Some(warning) = warning {
-                outln!("{shot}: the service warns: {warning}");
-            }
-        }
-        Format::Ndjson => outln!("{record}"),
-        Format::Json => {}
-    }
-    record
 }
 
 /// The command that fetches every task of a project.
