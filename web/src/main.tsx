@@ -12,6 +12,7 @@ import { connect, hasServer } from "./live/server";
 import { listenToKeys } from "./state/keys";
 import { applyTheme } from "./state/preferences";
 import { openData, updateData } from "./state/store";
+import { repaintAfterSeeks } from "./state/video";
 import { App } from "./views/App";
 
 const root = document.getElementById("app");
@@ -24,6 +25,7 @@ if (root !== null) {
     // Before anything else is asked for: a browser has six connections to a server.
     if (hasServer()) connect(updateData);
     listenToKeys();
+    repaintAfterSeeks();
     render(<App />, root);
   } else {
     render(<main class="problem"><h1>Nothing to show</h1><p>{result.problem}</p></main>, root);

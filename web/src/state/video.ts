@@ -60,6 +60,20 @@ export function freeVideo(video: HTMLVideoElement): void {
   video.load();
 }
 
+/**
+ * Shows the frame that each player has sought, in all of the page. Chromium drops a frame while the one before is not on the screen yet, as with two
+ * seeks in a row on a busy machine, and a paused player stays on the older one. Where a script asks for a frame, it submits what it dropped, at once
+ * and a second later; two frames of the page pass first, so that the screen has caught up.
+ */
+export function repaintAfterSeeks(): void {
+  document.addEventListener("seeked", ({ target }) => {
+    // Firefox before 132 has no such requests.
+    const request = () => target instanceof HTMLVideoElement && target.requestVideoFrameCallback?.(() => undefined);
+    requestAnimationFrame(() => requestAnimationFrame(request));
+    // Events of players do not bubble.
+  }, { capture: true });
+}
+
 /** Resolves with the event, or when a broken clip or a slow machine would keep the others waiting. */
 function once(video: HTMLVideoElement, name: "seeked" | "loadedmetadata"): Promise<void> {
   return new Promise((resolve) => {
