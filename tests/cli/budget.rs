@@ -117,6 +117,32 @@ fn max_cost_refuses_unpriced_tasks_in_flight_unless_allowed() {
     assert_eq!(proxy.posts().len(), 3);
 }
 
+/// A submission without an outcome is reserved, without a price even.
+#[test]
+fn own_caps_count_what_the_run_submits() {
+    let proxy = RecordingProxy::losing_first("quiet");
+    let project = against(&proxy, false);
+    project.runner(&["run", "three.yaml", "--only", "a"]).expect(3);
+    fs_err::write(project.file("prices.yaml"), PRICES).expect("the folder can be written");
+    let run = |tasks: &str, cost: &str, more: &[&str], code: i32| {
+        let caps = ["run", "three.yaml", "--max-tasks", tasks, "--max-cost", cost];
+        for dry in [&["--dry-run"][..], &[]] {
+            // What would be submitted is shown, whatever becomes of it.
+            let code = if code == 3 && !dry.is_empty() { 0 } else { code };
+            project.runner(&[&caps, more, dry].concat()).expect(code);
+        }
+    };
+    run("2", "0.30", &["--allow-unpriced"], 4);
+    run("1", "0.30", &["--own-caps"], 4);
+    run("2", "0.29", &["--own-caps"], 4);
+    assert_eq!(proxy.posts().len(), 1);
+    run("2", "0.30", &["--own-caps"], 3);
+    assert_eq!(proxy.posts().len(), 3);
+    let partial = ["run", "three.yaml", "--rerun", "b", "c", "--max-tasks", "1", "--own-caps", "--partial"];
+    project.runner(&partial).expect(4);
+    assert_eq!(proxy.posts().len(), 4);
+}
+
 #[test]
 fn cap_reached_mid_run_finishes_tasks_in_flight() {
     let proxy = RecordingProxy::faithful();

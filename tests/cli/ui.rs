@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 
+use crate::budget::PRICES;
 use crate::support::http::client_builder;
+use crate::support::proxy::{KEY, RecordingProxy};
+use crate::support::scripted::{ScriptedService, response, task_id};
 use crate::support::{Output, Project, cli_snapshot, inline_snapshot, wait_until};
 
 /// Timeout of every wait.
@@ -109,6 +112,19 @@ impl Ui {
         answer["job"].as_str().expect("a job").to_owned()
     }
 
+    /// A run with what its preview says of it.
+    async fn previewed(&self, run: &Value) -> Value {
+        let (status, mut preview) = self.post("/api/preview", run).await;
+        assert_eq!(status, StatusCode::OK, "{preview}");
+        let mut run = run.clone();
+        run["previewed"] = preview["previewed"].take();
+        run
+    }
+
+    async fn run(&self) -> String {
+        self.perform(&self.previewed(&json!({ "action": "run" })).await).await
+    }
+
     async fn events(&self) -> Events {
         let answer = self.get("/events").send().await.expect("an answer");
         assert_eq!(answer.headers()["content-type"], "text/event-stream");
@@ -193,7 +209,7 @@ async fn page_runs_picks_and_edits() {
         ui.post("/api/preview", &json!({ "action": "run", "only": ["lamp"], "max_tasks": 2 })).await;
     assert_eq!(
         (status, preview["command"].as_str()),
-        (StatusCode::OK, Some("runner run --only=lamp --max-tasks=2 harbor.yaml"))
+        (StatusCode::OK, Some("runner run --only=lamp --max-tasks=2 --own-caps harbor.yaml"))
     );
     assert_eq!(
         preview["text"],
@@ -206,7 +222,7 @@ async fn page_runs_picks_and_edits() {
         .filter_map(|shot| shot["decision"].as_str())
         .collect();
     assert_eq!(decisions, ["execute", "execute", "not-selected", "not-selected"]);
-    ui.perform(&json!({ "action": "run" })).await;
+    ui.run().await;
     for events in [&mut first, &mut second] {
         events
             .wait("the end of the run", |manifest, jobs| {
@@ -251,7 +267,7 @@ async fn page_runs_picks_and_edits() {
     second
         .wait("the pick of the command line", |manifest, _| clip(manifest, "lamp#1")["is_picked"] == true)
         .await;
-    ui.perform(&json!({ "action": "run" })).await;
+    ui.run().await;
     first
         .wait("the sea", |manifest, jobs| {
             last_job(jobs)["exit"] == 0 && clip(manifest, "sea")["state"] == "done"
@@ -314,7 +330,7 @@ async fn run_goes_on_after_its_server_was_killed() {
     let project = Project::new("harbor.yaml", WORKFLOW);
     let ui = Ui::start_held(&project).await;
     let mut events = ui.events().await;
-    ui.perform(&json!({ "action": "run" })).await;
+    ui.run().await;
     events.wait("a run", |_, jobs| is_rendering(jobs)).await;
     drop(ui);
     release(&project);
@@ -338,9 +354,10 @@ async fn run_is_stopped_from_the_page_and_its_tasks_are_adopted() {
     let project = Project::new("harbor.yaml", WORKFLOW);
     let ui = Ui::start_held(&project).await;
     let mut events = ui.events().await;
-    let job = ui.perform(&json!({ "action": "run" })).await;
+    let job = ui.run().await;
     events.wait("a run", |_, jobs| is_rendering(jobs)).await;
-    let (status, answer) = ui.post("/api/perform", &json!({ "action": "run" })).await;
+    let again = ui.previewed(&json!({ "action": "run" })).await;
+    let (status, answer) = ui.post("/api/perform", &again).await;
     assert_eq!((status, answer["error"]["code"].as_str()), (StatusCode::CONFLICT, Some("busy")));
     // A run that is stopped earlier submits nothing, and is never held.
     wait_until_held(&project);
@@ -364,6 +381,121 @@ async fn run_is_stopped_from_the_page_and_its_tasks_are_adopted() {
     assert_eq!(clips.as_array().expect("clips").iter().map(attempts).sum::<usize>(), 3, "{clips}");
 }
 
+/// The service of these tests has threads of its own, and cannot be started from another runtime's.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(future)
+}
+
+/// Shots at a service that is paid.
+fn paid(shots: &str) -> String {
+    let head =
+        "version: 1\nname: harbor\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\n";
+    format!("{head}{shots}")
+}
+
+/// What a preview says of a run, besides the digest: its command, tasks and cost.
+async fn bounds(ui: &Ui) -> (String, Value, Value) {
+    let (_, preview) = ui.post("/api/preview", &json!({ "action": "run" })).await;
+    let command = preview["command"].as_str().unwrap_or_default().to_owned();
+    (command, preview["previewed"]["tasks"].clone(), preview["previewed"]["cost"].clone())
+}
+
+/// Waits for the end of the newest command; its exit code.
+async fn exit_of(events: &mut Events, job: &str) -> Value {
+    let is_ended = |jobs: &Value| last_job(jobs)["job"] == job && last_job(jobs)["state"] == "ended";
+    events.wait("its end", |_, jobs| is_ended(jobs)).await;
+    last_job(&events.jobs)["exit"].clone()
+}
+
+#[test]
+fn run_is_refused_if_what_it_was_previewed_from_has_changed() {
+    let proxy = RecordingProxy::faithful();
+    let text = paid("include: [more.yaml]\nshots:\n  - { id: a, prompt: '{{ look }}' }\n");
+    let project = Project::new("harbor.yaml", &text).against(&proxy.url, KEY);
+    let write = |file: &str, text: &str| fs_err::write(project.file(file), text).expect("it can be written");
+    write("more.yaml", "params: { look: dusk }\n");
+    write("prices.yaml", PRICES);
+    block_on(async {
+        let ui = Ui::start(&project).await;
+        let run = json!({ "action": "run" });
+        let (status, answer) = ui.post("/api/perform", &run).await;
+        assert_eq!(
+            (status, answer["error"]["code"].as_str()),
+            (StatusCode::UNPROCESSABLE_ENTITY, Some("invalid"))
+        );
+        for (file, changed) in [
+            ("harbor.yaml", format!("{text}  - {{ id: c, takes: 8, prompt: the ferry }}\n")),
+            ("more.yaml", "params: { look: dawn }\n".to_owned()),
+            ("prices.yaml", PRICES.replace("0.10", "9.10")),
+        ] {
+            let previewed = ui.previewed(&run).await;
+            write(file, &changed);
+            let (status, answer) = ui.post("/api/perform", &previewed).await;
+            assert_eq!(
+                (status, answer["error"]["code"].as_str()),
+                (StatusCode::CONFLICT, Some("changed")),
+                "{file}"
+            );
+            inline_snapshot!(answer["error"]["message"].as_str().unwrap_or_default(), @"the workflow or a file that it depends on was changed in the meantime; nothing was submitted");
+        }
+        assert_eq!(proxy.posts().len(), 0);
+        let (mut events, job) = (ui.events().await, ui.run().await);
+        assert_eq!((exit_of(&mut events, &job).await, proxy.posts().len()), (json!(0), 9));
+    });
+}
+
+#[test]
+fn run_submits_no_more_than_its_preview_and_no_less() {
+    let proxy = RecordingProxy::losing_first("quiet");
+    let shots = "shots:\n  - { id: a, prompt: a quiet sea }\n  - { id: b, prompt: a loud sea }\n  - { id: c, prompt: no sea }\n";
+    let project = Project::new("harbor.yaml", &paid(shots)).against(&proxy.url, KEY);
+    fs_err::write(project.file("prices.yaml"), PRICES).expect("it can be written");
+    project.runner(&["run", "harbor.yaml", "--only", "a"]).expect(3);
+    block_on(async {
+        let ui = Ui::start(&project).await;
+        let mut events = ui.events().await;
+        // What another run has reserved does not count.
+        let (command, tasks, cost) = bounds(&ui).await;
+        inline_snapshot!(command, @"runner run --max-cost=0.20 --max-tasks=2 --own-caps harbor.yaml");
+        assert_eq!((tasks, cost), (json!(2), json!("0.20")));
+        let job = ui.run().await;
+        assert_eq!((exit_of(&mut events, &job).await, proxy.posts().len()), (json!(3), 3));
+
+        // One task; then the other one may be submitted again, which nobody has seen the price of.
+        fs_err::write(project.file("harbor.yaml"), paid(shots).replace("loud", "louder"))
+            .expect("it can be written");
+        let previewed = ui.previewed(&json!({ "action": "run" })).await;
+        project.runner(&["resolve", "harbor.yaml", "a", "--resubmit"]).expect(0);
+        let job = ui.perform(&previewed).await;
+        assert_eq!((exit_of(&mut events, &job).await, proxy.posts().len()), (json!(4), 3));
+        let job = ui.run().await;
+        assert_eq!((exit_of(&mut events, &job).await, proxy.posts().len()), (json!(0), 5));
+    });
+}
+
+#[test]
+fn previewed_run_may_retry() {
+    let service = ScriptedService::start(|call| {
+        let task = call.path.strip_prefix("/v1/videos/").filter(|task| *task == task_id(1))?;
+        let failed = r#"{"id":"ID","object":"video","status":"failed","error":{"code":"render_failed","message":"no"}}"#;
+        Some(response(200, &[], failed.replace("ID", task)))
+    });
+    let text = paid(
+        "shots:\n  - { id: a, prompt: the sea, retry: 2 }\n  - { id: b, prompt: the pier, model: modelb-video-720p, size: 1280x720, retry: 2 }\n",
+    );
+    let project = Project::new("harbor.yaml", &text).against(&service.url, KEY);
+    fs_err::write(project.file("prices.yaml"), PRICES).expect("it can be written");
+    block_on(async {
+        let ui = Ui::start(&project).await;
+        let mut events = ui.events().await;
+        let (_, tasks, cost) = bounds(&ui).await;
+        // The cost of what has no price is not limited.
+        assert_eq!((tasks, cost), (json!(4), Value::Null));
+        let job = ui.run().await;
+        assert_eq!((exit_of(&mut events, &job).await, service.posts()), (json!(0), 3));
+    });
+}
+
 #[tokio::test]
 async fn interrupted_server_ends_with_0() {
     let project = Project::new("harbor.yaml", WORKFLOW);
@@ -376,7 +508,7 @@ async fn interrupted_server_ends_with_0() {
 async fn interrupted_server_waits_for_the_run_that_it_started() {
     let project = Project::new("harbor.yaml", WORKFLOW);
     let mut ui = Ui::start_held(&project).await;
-    ui.perform(&json!({ "action": "run" })).await;
+    ui.run().await;
     wait_until_held(&project);
     let output = ui.interrupted(Some(&|| release(&project)));
     cli_snapshot!("ui_interrupted_during_a_run", output);

@@ -210,6 +210,9 @@ pub(crate) struct BudgetArgs {
     /// Maximum length of video to request, in seconds of playing time.
     #[arg(long, value_name = "SECONDS", value_parser = video_duration)]
     pub(crate) max_video_seconds: Option<VideoDuration>,
+    /// The caps count what this run submits, and not what other runs in the folder have reserved or spend meanwhile.
+    #[arg(long)]
+    pub(crate) own_caps: bool,
     /// Submit what the caps allow, although they are below what the run needs.
     #[arg(long)]
     pub(crate) partial: bool,

@@ -81,7 +81,7 @@ pub(crate) fn check_in_flight(
     is_free: bool,
     ledger: &Ledger,
 ) -> Result<(), CommandError> {
-    if args.max_cost.is_none() || args.allow_unpriced || is_free {
+    if args.max_cost.is_none() || args.allow_unpriced || args.own_caps || is_free {
         return Ok(());
     }
     let unpriced = ledger.unpriced_in_flight()?;
@@ -115,6 +115,7 @@ pub(crate) fn check_minimum(
     document: &PlanDocument,
 ) -> Result<(), CommandError> {
     let BudgetAtStart { is_free, reserved } = budget;
+    let reserved = if args.own_caps { Amount::default() } else { reserved };
     let totals = &document.totals;
     let currency = document.prices.as_ref().map_or("", |prices| prices.currency.as_str());
     if args.max_cost.is_some() && !args.allow_unpriced && !is_free && totals.unpriced > 0 {

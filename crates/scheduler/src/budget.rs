@@ -3,7 +3,7 @@
 //! The most that a task can cost is reserved before its POST is sent. When the task has ended, the reservation is settled at the actual
 //! cost, or released if nothing was accepted. Invariant: `reserved + spent <= cap` at every instant. The ledger enforces it in the
 //! transaction that records the intent, over everything that this run and other processes have reserved or spent since this run began; the
-//! scheduler keeps the sums of its own run to avoid requests that the ledger would reject.
+//! scheduler keeps the sums of its own run to avoid requests that the ledger would reject. They alone decide where the caps count this run alone.
 
 use std::fmt;
 use std::ops::{AddAssign, SubAssign};
@@ -156,6 +156,8 @@ pub struct Budget {
     pub(crate) spent: Amount,
     /// What was reserved when the run began, which counts against the caps as well. The ledger has the last word.
     reserved_by_others: Amount,
+    /// Whether the caps count this run alone: then nothing but the scheduler's own sums matters.
+    has_own_caps: bool,
 }
 
 impl Default for Budget {
@@ -174,6 +176,7 @@ impl Budget {
             reserved: Amount::default(),
             spent: Amount::default(),
             reserved_by_others: Amount::default(),
+            has_own_caps: false,
         }
     }
 
@@ -181,6 +184,18 @@ impl Budget {
     #[must_use]
     pub fn with_reserved_by_others(self, reserved_by_others: Amount) -> Self {
         Self { reserved_by_others, ..self }
+    }
+
+    /// The same, with caps that count this run alone.
+    #[must_use]
+    pub fn with_own_caps(self) -> Self {
+        Self { reserved_by_others: Amount::default(), has_own_caps: true, ..self }
+    }
+
+    /// The caps that count what other processes reserve and spend, too: those that the ledger enforces.
+    #[must_use]
+    pub fn shared_caps(&self) -> BudgetCaps {
+        if self.has_own_caps { BudgetCaps::default() } else { self.caps }
     }
 
     #[must_use]

@@ -28,17 +28,18 @@ export function RunDialog({ only, rerun }: Props) {
     ...(maxCost.trim() === "" ? {} : { max_cost: maxCost.trim() }),
     ...(tasks === null ? {} : { max_tasks: tasks }),
   };
-  const preview = usePreview(isValid ? action : null);
+  const preview = usePreview(isValid ? action : null, performing.changes);
   const isRunning = currentRun.value !== undefined;
   return (
     <Dialog title={title(only, rerun)}>
       <form class="form" onSubmit={(event) => {
         event.preventDefault();
-        if (preview.state === "ready" && !isRunning) performing.start(action, closeDialog);
+        if (preview.state !== "ready" || isRunning || preview.preview.previewed === null) return;
+        performing.start({ ...action, previewed: preview.preview.previewed }, closeDialog);
       }}>
         <div class="form-row">
-          <label class="field">Maximum cost <input type="text" inputMode="decimal" size={8} value={maxCost} placeholder="no limit" onInput={(event) => setMaxCost(event.currentTarget.value)} /> {model.value.data.currency !== null && <span class="dim">{model.value.data.currency}</span>}</label>
-          <label class="field">Maximum number of tasks <input type="number" min={1} step={1} value={maxTasks} placeholder="any" onInput={(event) => setMaxTasks(event.currentTarget.value)} /></label>
+          <label class="field">Maximum cost <input type="text" inputMode="decimal" size={8} value={maxCost} placeholder="as shown" onInput={(event) => setMaxCost(event.currentTarget.value)} /> {model.value.data.currency !== null && <span class="dim">{model.value.data.currency}</span>}</label>
+          <label class="field">Maximum number of tasks <input type="number" min={1} step={1} value={maxTasks} placeholder="as shown" onInput={(event) => setMaxTasks(event.currentTarget.value)} /></label>
         </div>
         {!isValid && <p class="failure">The number of tasks is a whole number from 1.</p>}
         <PreviewPane state={preview} />

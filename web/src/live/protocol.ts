@@ -3,7 +3,7 @@ import type { ViewerData } from "../data/types";
 
 /** An action is a command of the runner. */
 export type Action =
-  | { action: "run"; only?: string[]; rerun?: string[]; max_cost?: string; max_tasks?: number }
+  | { action: "run"; only?: string[]; rerun?: string[]; max_cost?: string; max_tasks?: number; previewed?: PreviewedRun }
   | { action: "stop"; job: string }
   | { action: "pick"; shot: string; choice: string | null }
   | { action: "edit"; shot: string; prompt?: string; seed?: string; digest: string }
@@ -12,13 +12,19 @@ export type Action =
 
 export type Resolution = { adopt: string } | { resubmit: true } | { abandon: true };
 
+/** What binds a run to its preview. The server knows what is in it. */
+export type PreviewedRun = { digest: string };
+
 /** What an action would do. */
 export interface Preview {
+  /** A run's with the caps of this preview. */
   command: string;
   /** Of an edit: the difference in the file. */
   diff: string | null;
   /** What would be submitted, and what it costs. */
   text: string | null;
+  /** Of a run: it is performed with this. */
+  previewed: PreviewedRun | null;
 }
 
 export interface Job {

@@ -8,8 +8,8 @@ const DEBOUNCE_MS = 250;
 
 export type PreviewState = { state: "none" } | { state: "loading"; last: Preview | null } | { state: "ready"; preview: Preview } | { state: "failed"; message: string };
 
-/** Follows an action; `null` has no preview. */
-export function usePreview(action: Action | null): PreviewState {
+/** Follows an action; `null` has no preview. Another `version` asks again. */
+export function usePreview(action: Action | null, version = 0): PreviewState {
   const [state, setState] = useState<PreviewState>({ state: "none" });
   const text = action === null ? "" : JSON.stringify(action);
   useEffect(() => {
@@ -29,7 +29,7 @@ export function usePreview(action: Action | null): PreviewState {
       isCurrent = false;
       clearTimeout(timer);
     };
-  }, [text]);
+  }, [text, version]);
   return state;
 }
 

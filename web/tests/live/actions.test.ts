@@ -61,8 +61,27 @@ it("renders one clip again, within a cap", async () => {
   await page.getByRole("button", { name: "Render again…" }).click();
   await expect.poll(() => page.locator(".dialog .estimate").innerText()).toMatch(/^to submit: 1 to 2 tasks,/);
   await page.getByRole("spinbutton", { name: "Maximum number of tasks" }).fill("1");
-  await expect.poll(() => page.locator(".dialog .command code").innerText()).toBe("runner run --rerun=lamp#1 --max-tasks=1 harbor.yaml");
+  await expect.poll(() => page.locator(".dialog .command code").innerText()).toBe("runner run --rerun=lamp#1 --max-tasks=1 --own-caps harbor.yaml");
   await page.locator(".dialog").getByRole("button", { name: "Run", exact: true }).click();
   await expect.poll(() => page.locator(".attempts li").count()).toBe(2);
   await expect.poll(() => state(page, "lamp#1")).toBe("done");
+});
+
+it("shows a run again whose file has changed since its preview, and starts nothing else", async () => {
+  const harbor = await project(HARBOR);
+  const page = await harbor.open(await harbor.serve());
+  const dialog = page.locator(".dialog");
+  const start = dialog.getByRole("button", { name: "Run", exact: true });
+  await page.getByRole("button", { name: "Run…" }).click();
+  await expect.poll(() => dialog.locator(".estimate").innerText()).toMatch(/^to submit: 2 to 3 tasks,/);
+  await expect.poll(() => dialog.locator(".command code").innerText()).toBe("runner run --max-tasks=3 --own-caps harbor.yaml");
+  await harbor.write(`${HARBOR}  - { id: ferry, takes: 5, prompt: the last ferry }\n`);
+  await start.click();
+  await expect.poll(() => dialog.getByRole("alert").innerText()).toContain("was changed in the meantime; nothing was submitted");
+  await expect.poll(() => dialog.locator(".estimate").innerText()).toMatch(/^to submit: 7 to 8 tasks,/);
+  expect(await harbor.attempts()).toBe(0);
+  await start.click();
+  await dialog.waitFor({ state: "detached" });
+  await expect.poll(() => state(page, "ferry#5")).toBe("done");
+  expect(await harbor.attempts()).toBe(7);
 });

@@ -98,8 +98,8 @@ pub async fn run(
         None
     };
     // What costs nothing exceeds no cost, whatever is in flight at a service that is paid.
-    let cost = budget.caps().cost.filter(|_| provider.is_paid());
-    let caps = BudgetCaps { cost, ..budget.caps() };
+    let cost = budget.shared_caps().cost.filter(|_| provider.is_paid());
+    let caps = BudgetCaps { cost, ..budget.shared_caps() };
     let run_lock = ledger.begin_with(run.clone(), plan.name(), arguments, account, caps, clock.now())?;
     let run_lock = Arc::new(run_lock);
     let mut limits = ledger.observed_limits(provider.identity());

@@ -311,6 +311,7 @@ async fn execute<'t>(
     // Concurrent runs that are throttled together must not retry together.
     policy.seed = RandomState::new().hash_one(run.as_str());
     let prices = budget::prices(&plan, is_free, table.map(|table| &table.prices));
+    let budget = Budget::new(budget::caps(&args.budget), prices).with_reserved_by_others(reserved);
     let config = RunConfig {
         run,
         ledger: Arc::clone(&ledger),
@@ -325,7 +326,7 @@ async fn execute<'t>(
         } else {
             media::DigitalSource::TrainedAlgorithmicMedia
         },
-        budget: Budget::new(budget::caps(&args.budget), prices).with_reserved_by_others(reserved),
+        budget: if args.budget.own_caps { budget.with_own_caps() } else { budget },
         keys,
         arguments: Some(task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), paths)),
         verify: verification(args),

@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use workflow::units::Money;
 
 use crate::args::{EditFields, EngineAddressArgs, OverrideArgs};
 use crate::shell;
@@ -57,6 +58,38 @@ pub(super) struct RunAction {
     pub(super) max_cost: Option<String>,
     /// Maximum number of tasks.
     pub(super) max_tasks: Option<u32>,
+    /// Whether the caps count this run alone.
+    #[serde(skip)]
+    own_caps: bool,
+    /// What its preview has said: without it, it is not performed.
+    pub(super) previewed: Option<PreviewedRun>,
+}
+
+/// What a preview has said of a run: at most this is submitted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PreviewedRun {
+    /// Of what it was computed from, besides the ledger.
+    pub(super) digest: String,
+    /// Maximum number of tasks, with all retries.
+    pub(super) tasks: u64,
+    /// Their maximum cost; `null` where nothing is paid for, or not all prices are known.
+    pub(super) cost: Option<Money>,
+}
+
+impl RunAction {
+    /// The run within its preview, whatever other runs reserve and spend.
+    pub(super) fn within(&self, previewed: &PreviewedRun) -> Self {
+        let tasks = u32::try_from(previewed.tasks).unwrap_or(u32::MAX);
+        let max_cost = match (previewed.cost, self.max_cost.as_deref().map(Money::parse)) {
+            (Some(cost), None) => Some(cost.to_string()),
+            (Some(cost), Some(Ok(own))) => Some(own.min(cost).to_string()),
+            // Of what is no amount the command says what is wrong with it.
+            (None, _) | (_, Some(Err(_))) => self.max_cost.clone(),
+        };
+        let max_tasks = Some(self.max_tasks.map_or(tasks, |own| own.min(tasks)));
+        Self { max_tasks, max_cost, own_caps: true, previewed: None, ..self.clone() }
+    }
 }
 
 /// What became of an indeterminate submission.
@@ -112,6 +145,9 @@ impl PageAction {
                 run.max_cost.iter().for_each(|cost| flag("max-cost", cost));
                 run.max_tasks.iter().for_each(|tasks| flag("max-tasks", &tasks.to_string()));
                 target.output_dir.iter().for_each(|folder| flag("output-dir", &folder.display().to_string()));
+                if run.own_caps {
+                    flags.push("--own-caps".to_owned());
+                }
                 vec![file]
             }
             Self::Stop { .. } => return None,
@@ -228,6 +264,26 @@ mod tests {
         runner ledger fetch --in=six.yaml -- --all
         runner ledger fetch --in=six.yaml --all
         ");
+    }
+
+    #[test]
+    fn caps_of_a_run_are_at_most_those_of_its_preview() {
+        let previewed =
+            PreviewedRun { digest: "ab".to_owned(), tasks: 2, cost: Some(Money::parse("0.25").unwrap()) };
+        let within = |json: &str, previewed: &PreviewedRun| {
+            let run: RunAction = serde_json::from_str(json).unwrap();
+            let RunAction { max_cost, max_tasks, .. } = run.within(previewed);
+            (max_cost.unwrap_or_default(), max_tasks.unwrap_or_default())
+        };
+        assert_eq!(within("{}", &previewed), ("0.25".to_owned(), 2));
+        let wide = r#"{"max_cost":"1","max_tasks":9}"#;
+        assert_eq!(within(wide, &previewed), ("0.25".to_owned(), 2));
+        let narrow = r#"{"max_cost":"0.2","max_tasks":1}"#;
+        assert_eq!(within(narrow, &previewed), ("0.20".to_owned(), 1));
+        assert_eq!(within(r#"{"max_cost":"much"}"#, &previewed), ("much".to_owned(), 2));
+        let free = PreviewedRun { cost: None, ..previewed };
+        assert_eq!(within("{}", &free), (String::new(), 2));
+        assert_eq!(within(wide, &free), ("1".to_owned(), 2));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What an action would do, before it is done.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -7,10 +8,12 @@ use serde_json::{Value, json};
 use workflow::CheckOutcome;
 use workflow::edit::own_field;
 use workflow::plan::Plan;
+use workflow::prices::CostEstimate;
 
-use super::action::PageAction;
+use super::action::{PageAction, PreviewedRun, RunAction};
 use super::project::Project;
 use crate::args::SelectionArgs;
+use crate::backend::EMBEDDED;
 use crate::commands::plan::{self, KeyChanges};
 use crate::edited_file::{self, EditFailure, EditedFile};
 use crate::error::ErrorKind;
@@ -30,6 +33,8 @@ pub(super) struct ActionPreview {
     plan: Option<PlanDocument>,
     /// What the terminal says of it.
     text: Option<String>,
+    /// Of a run: what binds it to this preview.
+    previewed: Option<PreviewedRun>,
 }
 
 /// Why there is no preview, in words.
@@ -56,19 +61,33 @@ impl From<crate::error::CommandError> for PreviewError {
     }
 }
 
-/// Says what an action would do.
+/// Says what an action would do. `inputs` are the files that the workflow depends on, as of the last snapshot.
 ///
 /// # Errors
 /// Why it is not possible.
-pub(super) async fn preview(project: &Project, action: &PageAction) -> Result<ActionPreview, PreviewError> {
-    let mut preview =
-        ActionPreview { command: action.command(project.target()), diff: None, plan: None, text: None };
-    let (plan, selection, rerun) = match action {
+pub(super) async fn preview(
+    project: &Project,
+    inputs: &[PathBuf],
+    action: &PageAction,
+) -> Result<ActionPreview, PreviewError> {
+    let command = action.command(project.target());
+    let mut preview = ActionPreview { command, diff: None, plan: None, text: None, previewed: None };
+    let document = match action {
         PageAction::Run(run) => {
+            // Before the file is read: what changes from now on is noticed.
+            let digest = project.digest(inputs)?;
             let CheckOutcome { plan, report } = load::check(&project.file, &project.overrides)?;
             let plan = plan.map(Arc::new).ok_or_else(|| PreviewError::Invalid(report.render(false)))?;
             let selection = SelectionArgs { only: run.only.clone(), ..SelectionArgs::default() };
-            (plan, selection, (!run.rerun.is_empty()).then_some(run.rerun.as_slice()))
+            let rerun = (!run.rerun.is_empty()).then_some(run.rerun.as_slice());
+            let document = document(project, &plan, &selection, rerun).await?;
+            let CostEstimate { tasks, cost, unpriced, .. } = &document.totals;
+            let is_priced = document.prices.is_some() && document.service != EMBEDDED && *unpriced == 0;
+            let cost = is_priced.then_some(cost.max);
+            let previewed = PreviewedRun { digest, tasks: tasks.max, cost };
+            preview.command = PageAction::Run(run.within(&previewed)).command(project.target());
+            preview.previewed = Some(previewed);
+            document
         }
         PageAction::Edit { shot, prompt, seed, digest } => {
             let fields = PageAction::edit_fields(prompt.as_ref(), seed.as_ref());
@@ -79,7 +98,7 @@ pub(super) async fn preview(project: &Project, action: &PageAction) -> Result<Ac
                 Err(EditFailure::Load(error)) => return Err(error.into()),
             };
             preview.diff = Some(edited.diff());
-            (Arc::clone(&edited.plan), SelectionArgs::default(), None)
+            document(project, &edited.plan, &SelectionArgs::default(), None).await?
         }
         PageAction::Stop { .. }
         | PageAction::Pick { .. }
@@ -88,7 +107,6 @@ pub(super) async fn preview(project: &Project, action: &PageAction) -> Result<Ac
             return Ok(preview);
         }
     };
-    let document = document(project, &plan, &selection, rerun).await?;
     preview.text = Some(report::plan::estimate(&document).join("\n"));
     preview.plan = Some(document);
     Ok(preview)
@@ -103,6 +121,26 @@ async fn document(
     let prices = PriceTable::load(None, &project.file)?;
     let changes = KeyChanges { rerun, salt: None };
     Ok(plan::document(plan, project.planned_file(), selection, changes, prices.as_ref()).await?)
+}
+
+/// The run that was previewed, which submits nothing more than that.
+///
+/// # Errors
+/// It was not previewed, or what its preview was computed from has changed.
+pub(super) fn previewed_run(
+    project: &Project,
+    inputs: &[PathBuf],
+    run: &RunAction,
+) -> Result<PageAction, PreviewError> {
+    let not_previewed =
+        || PreviewError::Invalid("a run is performed with what its preview has said".to_owned());
+    let previewed = run.previewed.as_ref().ok_or_else(not_previewed)?;
+    if previewed.digest != project.digest(inputs)? {
+        let message =
+            "the workflow or a file that it depends on was changed in the meantime; nothing was submitted";
+        return Err(PreviewError::Changed(message.to_owned()));
+    }
+    Ok(PageAction::Run(run.within(previewed)))
 }
 
 /// Whether the file is not the one that an edit refers to.

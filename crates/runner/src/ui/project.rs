@@ -57,7 +57,7 @@ pub(super) struct ProjectSnapshot {
     /// Tasks that no shot asks for.
     unclaimed: Arc<[UnclaimedTask]>,
     /// Other files that the workflow depends on.
-    inputs: Arc<[PathBuf]>,
+    pub(super) inputs: Arc<[PathBuf]>,
 }
 
 /// A task that is paid for and that no shot asks for any more: `fetch` downloads it.
@@ -238,28 +238,42 @@ impl Project {
         Ok(tasks.into_iter().map(|(clip, task)| UnclaimedTask { task: task.to_string(), clip }).collect())
     }
 
+    /// A digest of what a run is planned from, besides the ledger. `inputs` are those of a snapshot.
+    ///
+    /// # Errors
+    /// The workflow file cannot be read.
+    pub(super) fn digest(&self, inputs: &[PathBuf]) -> Result<String, CommandError> {
+        let (_, digest) = edited_file::read(&self.file)?;
+        let paths = ProjectPaths::for_workflow(&self.file)?;
+        let states = file_states(&self.settings(&paths), inputs);
+        Ok(engine::artifact::sha256(format!("{digest} {states:?}").as_bytes()))
+    }
+
     /// Of the files whose change shows that something is new.
     fn state(&self, inputs: &[PathBuf]) -> FileStates {
         let Ok(paths) = ProjectPaths::for_workflow(&self.file) else { return Vec::new() };
         let ledger = paths.ledger();
         let log = ledger.with_extension("db-wal");
-        let files = [
-            self.file.clone(),
-            PickStore::path(&paths),
-            paths.folder.join(price_table::DEFAULT_FILE),
-            ledger,
-            log,
-        ];
-        let state = |file: &PathBuf| {
-            let metadata = std::fs::metadata(file).ok()?;
-            Some((metadata.modified().ok()?, metadata.len()))
-        };
-        files.iter().chain(inputs).map(state).collect()
+        let [file, picks, prices] = self.settings(&paths);
+        file_states(&[file, picks, prices, ledger, log], inputs)
+    }
+
+    /// The workflow file, the picks and the prices.
+    fn settings(&self, paths: &ProjectPaths) -> [PathBuf; 3] {
+        [self.file.clone(), PickStore::path(paths), paths.folder.join(price_table::DEFAULT_FILE)]
     }
 }
 
 /// Time of the last change and size of each file that exists.
 type FileStates = Vec<Option<(SystemTime, u64)>>;
+
+fn file_states(files: &[PathBuf], inputs: &[PathBuf]) -> FileStates {
+    let state = |file: &PathBuf| {
+        let metadata = std::fs::metadata(file).ok()?;
+        Some((metadata.modified().ok()?, metadata.len()))
+    };
+    files.iter().chain(inputs).map(state).collect()
+}
 
 /// The files that a manifest names: what the server serves.
 fn named_files(manifest: &Manifest) -> HashSet<String> {

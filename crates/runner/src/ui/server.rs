@@ -1,6 +1,7 @@
 //! The routes: the page, its events, its actions and its files.
 
 use std::convert::Infallible;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -42,6 +43,13 @@ pub(super) struct Server {
     pub(super) project: Project,
     pub(super) snapshots: watch::Receiver<ProjectSnapshot>,
     pub(super) jobs: StartedCommands,
+}
+
+impl Server {
+    /// Other files that the workflow depends on.
+    fn inputs(&self) -> Arc<[PathBuf]> {
+        Arc::clone(&self.snapshots.borrow().inputs)
+    }
 }
 
 pub(super) fn router(server: Arc<Server>) -> Router {
@@ -166,18 +174,30 @@ async fn preview(State(server): State<Arc<Server>>, body: Bytes) -> Response {
         Ok(action) => action,
         Err(message) => return error(StatusCode::BAD_REQUEST, "invalid", &message),
     };
-    match preview::preview(&server.project, &action).await {
+    match preview::preview(&server.project, &server.inputs(), &action).await {
         Ok(preview) => axum::Json(preview).into_response(),
-        Err(PreviewError::Changed(message)) => error(StatusCode::CONFLICT, "changed", &message),
-        Err(PreviewError::Invalid(message)) => error(StatusCode::UNPROCESSABLE_ENTITY, "invalid", &message),
+        Err(failure) => preview_error(&failure),
+    }
+}
+
+fn preview_error(failure: &PreviewError) -> Response {
+    match failure {
+        PreviewError::Changed(message) => error(StatusCode::CONFLICT, "changed", message),
+        PreviewError::Invalid(message) => error(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message),
     }
 }
 
 async fn perform(State(server): State<Arc<Server>>, body: Bytes) -> Response {
-    let action = match parse(&body) {
+    let mut action = match parse(&body) {
         Ok(action) => action,
         Err(message) => return error(StatusCode::BAD_REQUEST, "invalid", &message),
     };
+    if let PageAction::Run(run) = &action {
+        action = match preview::previewed_run(&server.project, &server.inputs(), run) {
+            Ok(run) => run,
+            Err(failure) => return preview_error(&failure),
+        };
+    }
     let target = server.project.target();
     let started = match (&action, action.arguments(target)) {
         (PageAction::Stop { job }, _) => server.jobs.stop(job).map(|()| job.clone()),
