@@ -70,6 +70,8 @@ fn scenario(point: CommitPoint) -> Scenario {
         CommitPoint::Event(EventKind::Interrupted) => Scenario::Own(interrupted),
         CommitPoint::Event(EventKind::TaskExpired) => Scenario::Own(task_expired),
         CommitPoint::Event(EventKind::Reconciled) => Scenario::Own(reconciled),
+        CommitPoint::Event(EventKind::RendersAsked) => Scenario::Own(renders_asked),
+        CommitPoint::Event(EventKind::RendersWithdrawn) => Scenario::Own(renders_withdrawn),
     }
 }
 
@@ -342,6 +344,37 @@ fn reconciled() {
     }
     let last = project.runner(RUN).expect(0);
     assert_eq!(accepted(&project), 1, "{}", last.transcript());
+}
+
+/// What was asked for before it was on record is asked for again, and once.
+fn renders_asked() {
+    let (proxy, project) = setup(2, "");
+    project.runner(RUN).expect(0);
+    let rerun = [RUN, &["--rerun"]].concat();
+    for side in ["before", "after"] {
+        let output = project.runner_killed_at(&format!("{side} renders-asked"), &rerun);
+        assert_eq!(output.code, None, "it is killed {side}: {}", output.transcript());
+        assert_eq!(proxy.posts().len(), 2);
+    }
+    project.runner(&rerun).expect(0);
+    assert_eq!(proxy.posts().len(), 4);
+    // Everything is done.
+    project.runner(RUN).expect(0);
+    assert_eq!(proxy.posts().len(), 4);
+}
+
+fn renders_withdrawn() {
+    let (proxy, project) = setup(1, "");
+    project.runner(RUN).expect(0);
+    let rerun = [RUN, &["--rerun"]].concat();
+    let withdraw = ["run", "few.yaml", "--rerun", "--withdraw"];
+    assert_eq!(project.runner_killed_at("after renders-asked", &rerun).code, None);
+    for side in ["before", "after"] {
+        let output = project.runner_killed_at(&format!("{side} renders-withdrawn"), &withdraw);
+        assert_eq!(output.code, None, "it is killed {side}: {}", output.transcript());
+    }
+    project.runner(RUN).expect(0);
+    assert_eq!(proxy.posts().len(), 1, "it is not wanted any more");
 }
 
 #[cfg(unix)]

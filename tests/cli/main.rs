@@ -42,6 +42,7 @@ mod plan;
 mod redelivered_videos;
 mod report;
 mod requests;
+mod reruns;
 mod retries;
 mod selection;
 mod serve;

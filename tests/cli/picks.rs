@@ -33,8 +33,8 @@ fn unpicked_takes_block_dependents_until_picked() {
 
     let wrong = project.runner(&["pick", "lighthouse.yaml", "lamp", "4"]).expect(2);
     cli_snapshot!("pick_unknown_take", wrong);
-    let wrong = project.runner(&["pick", "lighthouse.yaml", "pier", "1"]).expect(2);
-    cli_snapshot!("pick_shot_without_takes", wrong);
+    let wrong = project.runner(&["pick", "lighthouse.yaml", "pier", "2"]).expect(2);
+    cli_snapshot!("pick_unknown_render", wrong);
 
     cli_snapshot!("pick_take", project.runner(&["pick", "lighthouse.yaml", "lamp#2"]).expect(0));
     let second = project.runner(&["run", "lighthouse.yaml"]).expect(0);

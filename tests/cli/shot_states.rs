@@ -66,7 +66,7 @@ impl Seed {
     }
 
     fn prepared(&self, node: NodeIx, attempt: &AttemptId) -> Event {
-        let key = KeyResolver::new("embedded").key(&self.plan, node, |_| None).expect("a key");
+        let key = KeyResolver::new("embedded").request_key(&self.plan, node, |_| None).expect("a key");
         Event::Prepared {
             node,
             attempt: attempt.clone(),
@@ -75,8 +75,7 @@ impl Seed {
             by_url: false,
             service_independent_key: None,
             reservation: scheduler::budget::Reservation::default(),
-            forced_rerun: None,
-            recorded_rerun: None,
+            render: 1,
             parts: Vec::new(),
         }
     }
@@ -159,10 +158,10 @@ fn seeded(project: &Project, run: Run) -> Option<RunLock> {
         let attempt = AttemptId(format!("seed.{}", node.index()));
         match shot.as_str() {
             "completed" => {
-                let key =
-                    KeyResolver::new("embedded").key(&seed.plan, node, |_| None).expect("a key").to_string();
+                let key = KeyResolver::new("embedded").request_key(&seed.plan, node, |_| None);
+                let key = key.expect("a key").to_string();
                 let existing = video(project, &key);
-                seed.append(vec![Event::LookupDone { node, key, existing }]);
+                seed.append(vec![Event::LookupDone { node, key, existing, render: 1 }]);
                 continue;
             }
             "not-accepted" => resolved.push((attempt, Resolution::NotAccepted)),

@@ -36,7 +36,8 @@ fn rerun_after_killed_rerun_continues_it() {
     let output = project.runner(&rerun).expect(0);
     assert_eq!((proxy.posts().len(), shots(&project, "two").len()), (4, 4), "{}", output.transcript());
     // Which of them are downloaded by then depends on timing, and the lines that follow on that.
-    inline_snapshot!(output.err.lines().next().unwrap_or_default(), @"continues a rerun that has not ended (--rerun): one, two");
+    let first = output.err.lines().next().unwrap_or_default();
+    assert!(first.starts_with("continues a rerun that is not done (--rerun): "), "{first}");
     // That one has ended: another --rerun is a new decision.
     project.runner(&rerun).expect(0);
     assert_eq!(proxy.posts().len(), 6);

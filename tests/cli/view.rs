@@ -25,7 +25,10 @@ fn clips(manifest: &Value) -> String {
     let clips = manifest["clips"].as_array().expect("clips").iter();
     let line = |clip: &Value| {
         let text = |name: &str| clip[name].as_str().unwrap_or("-").to_owned();
-        let file = clip["file"].as_str().map_or("-", |file| file.rsplit_once('-').expect("a key").0);
+        // Without the key and its number.
+        let digits = |part: &&str| !(part.len() == 12 && part.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let parts = clip["file"].as_str().unwrap_or("-").trim_end_matches(".mp4").split('-');
+        let file = parts.take_while(digits).collect::<Vec<_>>().join("-");
         let poster = if clip["poster"].is_null() { "no poster" } else { "poster" };
         let parents: Vec<String> = clip["parents"]
             .as_array()

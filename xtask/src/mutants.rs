@@ -64,6 +64,20 @@ struct Mutation {
 
 const MUTATIONS: &[Mutation] = &[
     Mutation {
+        name: "a render that is asked for and was begun is begun again",
+        file: "crates/scheduler/src/renders.rs",
+        original: "own().find(|own| own.render == render && !is_lost(own)) {",
+        replacement: "own().find(|own| own.render == render && !is_lost(own) && !has_work(own)) {",
+        violations: &["are asked for"],
+    },
+    Mutation {
+        name: "a render that is asked for is forgotten once it is submitted",
+        file: "crates/engine/src/ledger/derived_tables.rs",
+        original: "Event::Submitted { attempt, task, .. } => self.submit(attempt, task, self.time),",
+        replacement: "Event::Submitted { attempt, task, .. } => {\n                renders::close_wish(self.transaction, attempt, WishEnd::Done)?;\n                self.submit(attempt, task, self.time)\n            }",
+        violations: &["more renders, and was paid for"],
+    },
+    Mutation {
         name: "an indeterminate submission counts as not accepted and is repeated",
         file: "crates/engine/src/executor/effect_runner.rs",
         original: "match provider.find_tasks(request.digest(), since).await {",

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, RequestBuilder, StatusCode};
-use scheduler::{ForcedRerun, RunId};
+use scheduler::RunId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -17,10 +17,10 @@ use crate::account::AccountState;
 use crate::describe::EngineDescription;
 use crate::error::ClusterError;
 use crate::films::StoredFilmFile;
-use crate::index::{ALL_RUNS, RunEntry, index_key};
+use crate::index::{ALL_RUNS, RunEntry, WorkflowRenders, index_key};
 use crate::messages::{
-    ACCOUNT, AccountBatch, AccountReply, Answers, ENGINE, EventPage, INDEX, NODE, RUN, ReadEvents,
-    ResolutionResult, Resolve, Start,
+    ACCOUNT, AccountBatch, AccountReply, Answers, AskRenders, ENGINE, EventPage, INDEX, NODE, RUN,
+    ReadEvents, ReadRenders, RenderPage, ResolutionResult, Resolve, Start,
 };
 use crate::node::NodeRecord;
 
@@ -126,12 +126,40 @@ impl EngineClient {
         self.call_without_body(INDEX, &key, "runs").await
     }
 
-    /// The forced reruns of a workflow, oldest first.
+    /// The renders of a workflow.
     ///
     /// # Errors
     /// When Restate cannot be reached.
-    pub async fn reruns(&self, workflow: &str) -> Result<Vec<ForcedRerun>, ClusterError> {
-        self.call_without_body(INDEX, &index_key(workflow), "reruns").await
+    pub async fn renders(&self, workflow: &str) -> Result<WorkflowRenders, ClusterError> {
+        let mut renders = WorkflowRenders::default();
+        let mut next = Some(0);
+        while let Some(from) = next {
+            let page: RenderPage =
+                self.call(INDEX, &index_key(workflow), "renders", &ReadRenders { from }).await?;
+            page.facts.into_iter().for_each(|fact| renders.add(fact));
+            next = page.next;
+        }
+        Ok(renders)
+    }
+
+    /// Asks for one more render of instances of a workflow.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached.
+    pub async fn ask_for_renders(&self, workflow: &str, asked: &AskRenders) -> Result<(), ClusterError> {
+        self.call(INDEX, &index_key(workflow), "ask", asked).await
+    }
+
+    /// Withdraws what is asked for of instances of a workflow and not done. Returns their names.
+    ///
+    /// # Errors
+    /// When Restate cannot be reached.
+    pub async fn withdraw_renders(
+        &self,
+        workflow: &str,
+        instances: &[String],
+    ) -> Result<Vec<String>, ClusterError> {
+        self.call(INDEX, &index_key(workflow), "withdraw", &instances).await
     }
 
     /// The attempts of a key.

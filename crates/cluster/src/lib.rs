@@ -9,7 +9,7 @@
 //! * [`account`]: permits and budget of an account, over all runs and clients.
 //! * [`post_gate`]: which process may send a POST, and that it does so once; `post_pacer`: when, while the limits of the service are unknown.
 //! * [`store`]: plans, inputs, videos and films by content hash.
-//! * [`index`]: which runs there are.
+//! * [`index`]: which runs and renders there are, and what is asked for.
 //! * [`client`]: what a command asks of the cluster; [`records`]: runs and work on record, as commands read them.
 //!
 //! Invariant: a POST is sent only by the process that issued the journalled token of its submission, and once.

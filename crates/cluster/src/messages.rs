@@ -2,12 +2,13 @@
 //! ids and events; no key of the service, and no media.
 
 use scheduler::budget::Reservation;
-use scheduler::{AttemptId, Download, Event, ForcedRerun, Resolution, RunId, TaskId, Timestamp};
+use scheduler::{AttemptId, Download, Event, Resolution, RunId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use workflow::plan::NodeIx;
 
 use crate::account::{AccountLimits, AccountSettlement, Admission, Share};
+use crate::index::RenderFact;
 use crate::run::{LogEntry, RunHead};
 use engine::effects::InputSource;
 
@@ -50,6 +51,8 @@ pub struct Lookup {
     /// The message's sequence number in the run.
     pub seq: u64,
     pub node: NodeIx,
+    /// The number in the list of renders of its instance.
+    pub render: u32,
 }
 
 /// Prepares a request, waits for a permit, records the intent and submits it. Answered with [`Event::Prepared`] and what became of the
@@ -69,9 +72,8 @@ pub struct Prepare {
     pub reservation: Reservation,
     /// How long the attempt may hold its permit.
     pub lease: Duration,
-    /// The forced rerun that the key belongs to, if it is one of this run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub forced_rerun: Option<ForcedRerun>,
+    /// The number in the list of renders of its instance.
+    pub render: u32,
 }
 
 /// An attempt of the node: to be discarded, or submitted if that has not happened.
@@ -165,6 +167,34 @@ pub struct EventPage {
     pub head: Option<RunHead>,
     /// Its events from the number that was asked for. There may be more.
     pub events: Vec<LogEntry>,
+}
+
+/// Asks for one more render of instances of a workflow.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AskRenders {
+    pub instances: Vec<String>,
+    /// Whether one more is asked for although one is asked for already.
+    pub asks_for_another: bool,
+    /// Instances that are not in the plan any more: what is asked for of them is withdrawn.
+    pub gone: Vec<String>,
+    /// When the client sent it. Two messages of one time are one.
+    #[serde(rename = "at")]
+    pub time: Timestamp,
+}
+
+/// Asks for facts about the renders of a workflow.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ReadRenders {
+    /// The number of the first segment.
+    pub from: u64,
+}
+
+/// Facts about the renders of a workflow, in order.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RenderPage {
+    pub facts: Vec<RenderFact>,
+    /// Where they go on.
+    pub next: Option<u64>,
 }
 
 /// Checks a run: what it waits for too long is sent again.

@@ -19,7 +19,8 @@ use std::time::Duration;
 
 use cluster::account::AccountLimits;
 use cluster::client::Ingress;
-use cluster::spec::SpecReruns;
+use cluster::index::RenderSnapshot;
+use cluster::messages::AskRenders;
 use cluster::store::ObjectKind;
 use cluster::{
     ClusterError, EngineClient, Follower, PriceSource, RunSpec, SharedStore, Worker, WorkerConfig,
@@ -28,8 +29,10 @@ use engine::reporter::Silent;
 use engine::{Clock, Ledger, RunConfig};
 use futures_util::future::BoxFuture;
 use scheduler::budget::{BudgetCaps, NoPrices};
+use scheduler::renders::Wishes;
 use scheduler::{
-    AttemptState, FilmOutcome, Outcome, Policy, RunId, RunScope, RunState, RunSummary, StatusKind, Timestamp,
+    AttemptState, FilmOutcome, Outcome, Policy, RunId, RunScope, RunState, RunSummary, StatusKind, TaskId,
+    Timestamp,
 };
 use simulated::process::{Processes, unless_gone};
 use simulated::restate::Restate;
@@ -48,6 +51,8 @@ const ENDS_WITHIN: Duration = Duration::from_hours(48);
 /// How often a client asks for events; less often while there are none.
 const FOLLOW_INTERVAL: Duration = Duration::from_millis(300);
 const MAX_FOLLOW_INTERVAL: Duration = Duration::from_secs(30);
+/// How long what a run tells the index may be under way.
+const FACTS_ARRIVE_WITHIN: Duration = Duration::from_mins(2);
 /// How long an indeterminate submission counts as in flight: longer than a task takes.
 const HOLD: Duration = Duration::from_mins(1);
 /// Cuts of a simulated run, at most: a run that is cut off for ever does not end.
@@ -87,6 +92,7 @@ struct Cluster {
     client: EngineClient,
     store: SharedStore,
     runs: u32,
+    asked: i64,
 }
 
 impl Cluster {
@@ -118,12 +124,13 @@ impl Cluster {
         let restate = Restate::new(seed, processes, cut_one_in, MAX_CUTS).await;
         server.set(restate.clone()).expect("one server");
         let client = EngineClient::in_process(Arc::new(restate.clone()), url("http://simulated/"));
-        Self { restate, client, store, runs: 0 }
+        Self { restate, client, store, runs: 0, asked: 0 }
     }
 
     async fn begin(&mut self, plan: &Plan, caps: BudgetCaps) -> RunId {
         self.runs += 1;
         let run = RunId(format!("run{}", self.runs));
+        let renders = self.renders(plan).await;
         let plan = serde_json::to_vec(plan).expect("JSON");
         let spec = RunSpec {
             run: run.clone(),
@@ -135,13 +142,36 @@ impl Cluster {
             caps,
             prices: None,
             files: Vec::new(),
-            reruns: SpecReruns::default(),
+            renders,
             arguments: None,
         };
         let spec = serde_json::to_vec(&spec).expect("JSON");
         let spec = self.store.put(ObjectKind::Spec, spec).await.expect("stored");
         self.client.start(&run, &spec).await.expect("it starts");
         run
+    }
+
+    async fn renders(&self, plan: &Plan) -> RenderSnapshot {
+        self.client.renders(plan.name()).await.expect("readable").snapshot(plan)
+    }
+
+    /// What was asked for of a shot.
+    async fn wishes(&self, plan: &Plan, shot: &str) -> Wishes {
+        self.renders(plan).await.renders().wishes().get(shot).cloned().unwrap_or_default()
+    }
+
+    /// A client asks for one more render of shots. Its message may come twice.
+    async fn ask(&mut self, plan: &Plan, shots: &[&str]) {
+        self.asked += 1;
+        let asked = AskRenders {
+            instances: shots.iter().map(|shot| (*shot).to_owned()).collect(),
+            asks_for_another: false,
+            gone: Vec::new(),
+            time: Timestamp(self.asked),
+        };
+        for _ in 0..2 {
+            self.client.ask_for_renders(plan.name(), &asked).await.expect("recorded");
+        }
     }
 
     async fn follow(&self, run: &RunId) -> RunSummary {
@@ -312,6 +342,70 @@ async fn forget_delivered(seed: u64) -> bool {
     was_given_up
 }
 
+/// The task of a shot's video.
+fn task_of(summary: &RunSummary, shot: &str) -> Option<TaskId> {
+    let node = summary.nodes.iter().find(|node| node.name == shot).expect("a shot of the plan");
+    match &node.outcome {
+        Outcome::Done { task, .. } => Some(task.clone()),
+        _ => None,
+    }
+}
+
+/// Reruns of two shots are asked for, cut off, and asked for again. Returns how many of these were continued.
+async fn rerun(seed: u64) -> u64 {
+    let mut rng = Rng::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let world = World::new(seed, true, 0);
+    // Nothing continues the shots that are rendered again.
+    let (plan, again) = (plan_for(3), ["f", "c"]);
+    let limits = AccountLimits { in_flight: Some(LIMIT), ..AccountLimits::default() };
+    let mut cluster = Cluster::start(seed, &world, limits, [0, 8, 40][rng.roll(3) as usize]).await;
+    let first = cluster.begin(&plan, BudgetCaps::default()).await;
+    let first = cluster.follow(&first).await;
+    tokio::time::sleep(FACTS_ARRIVE_WITHIN).await;
+    let paid = |shot: &str| world.accepted().get(shot).map_or(0, |(accepted, failed)| accepted - failed);
+    let before = again.map(paid);
+    cluster.ask(&plan, &again).await;
+    let mut continued = 0;
+    let mut runs = Vec::new();
+    for _ in 0..=rng.roll(3) {
+        let run = cluster.begin(&plan, BudgetCaps::default()).await;
+        tokio::time::sleep(Duration::from_millis(rng.roll(30_000))).await;
+        if rng.roll(4) > 0 {
+            cluster.client.interrupt(&run).await.expect("it is interrupted");
+        }
+        runs.push(run);
+        let open = cluster.wishes(&plan, "f").await.open;
+        cluster.ask(&plan, &again).await;
+        continued += u64::from(open.is_some() && cluster.wishes(&plan, "f").await.open == open);
+    }
+    for run in runs {
+        cluster.follow(&run).await;
+    }
+    cluster.restate.calm_down();
+    let last = cluster.begin(&plan, BudgetCaps::default()).await;
+    cluster.follow(&last).await;
+    tokio::time::sleep(FACTS_ARRIVE_WITHIN).await;
+    for (shot, before) in again.iter().zip(before) {
+        let wishes = cluster.wishes(&plan, shot).await;
+        assert_eq!(wishes.open, None, "seed {seed}: a rerun of {shot} is not continued");
+        // One that has failed for good has cost nothing.
+        assert_eq!(paid(shot) - before, wishes.done.len(), "seed {seed}: videos of {shot} for {wishes:?}");
+    }
+    // Nothing is left to be done, and what was rendered last counts.
+    let total = world.total();
+    let last = cluster.begin(&plan, BudgetCaps::default()).await;
+    let last = cluster.follow(&last).await;
+    for shot in again {
+        let is_rendered_again = !cluster.wishes(&plan, shot).await.done.is_empty();
+        if let (Some(first), Some(last)) = (task_of(&first, shot), task_of(&last, shot)) {
+            assert_eq!(first != last, is_rendered_again, "seed {seed}: {shot} is {last}");
+        }
+    }
+    let is_done = last.count(&[StatusKind::Done]) == plan.len();
+    assert!(!is_done || world.total() == total, "seed {seed}: a run without wishes pays");
+    continued
+}
+
 /// What became of each shot and of the film, and how often each was paid for.
 fn outcomes(world: &World, summary: &RunSummary) -> BTreeMap<String, String> {
     let accepted = world.accepted();
@@ -438,4 +532,14 @@ fn expired_task_whose_video_another_run_has_stored_is_not_replaced() {
         given_up.fetch_add(u64::from(alone(forget_delivered(seed))), Ordering::Relaxed);
     });
     assert!(is_one || given_up.into_inner() > 3, "hardly any task was given up");
+}
+
+#[test]
+fn rerun_that_is_cut_off_is_continued_and_not_asked_for_twice() {
+    let continued = AtomicU64::new(0);
+    let is_one = std::env::var_os("SIMULATION_SEED").is_some();
+    for_each_seed(24, |seed| {
+        continued.fetch_add(alone(rerun(seed)), Ordering::Relaxed);
+    });
+    assert!(is_one || continued.into_inner() > 12, "hardly any rerun was continued");
 }

@@ -7,6 +7,8 @@ use scheduler::Artifact;
 use sha2::{Digest, Sha256};
 use workflow::plan::{Node, NodeKey};
 
+use crate::sidecar::is_hex;
+
 /// Whether the file is there and byte for byte what was downloaded.
 ///
 /// # Errors
@@ -78,6 +80,23 @@ pub(crate) fn file_name_with(node: &str, key: &str) -> String {
     let name = name.trim_matches(['-', '.']);
     let name = if name.is_empty() { "shot" } else { name };
     format!("{name}-{key}.mp4")
+}
+
+/// Digits of a key in a file name.
+const KEY_DIGITS: usize = 12;
+
+/// The beginning of the key, with its number, in the name of a video: `0123456789ab`, `0123456789ab-2`.
+#[must_use]
+pub(crate) fn key_of_file_name(name: &str) -> Option<&str> {
+    let stem = name.strip_suffix(".mp4")?;
+    let is_key = |key: &str| key.len() == KEY_DIGITS && is_hex(key);
+    let (before, last) = stem.rsplit_once('-')?;
+    if is_key(last) {
+        return Some(last);
+    }
+    let (_, key) = before.rsplit_once('-')?;
+    let is_number = !last.starts_with('0') && last.bytes().all(|digit| digit.is_ascii_digit());
+    (is_number && is_key(key)).then(|| &stem[stem.len() - key.len() - 1 - last.len()..])
 }
 
 #[cfg(test)]

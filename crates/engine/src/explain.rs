@@ -61,7 +61,7 @@ pub async fn explain(
     is_paid: bool,
     nodes: &[NodeIx],
 ) -> Result<Vec<Explanation>, LedgerError> {
-    let keys = preview::key_resolver(ledger, service)?;
+    let keys = preview::key_resolver(plan, ledger, service)?;
     let (previews, videos) = preview::survey(plan, ledger, &keys, None, is_paid, &Verify::Metadata).await?;
     let mut records: HashMap<&str, AttemptHistory> = HashMap::new();
     let mut explanations = Vec::with_capacity(nodes.len());

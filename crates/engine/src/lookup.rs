@@ -31,12 +31,12 @@ pub(super) fn unrecorded_work(
     })))
 }
 
-/// Looks up a node's key, which an attempt held a moment ago. Links a video in the store to `target`. Queries the service for an
+/// Looks up the key of a node, a render of its instance, which an attempt held a moment ago. Links a video in the store to `target`. Queries the service for an
 /// indeterminate submission if it supports that.
 pub(super) async fn find_existing_work(
     ledger: &Ledger,
     provider: &dyn Provider,
-    node: NodeIx,
+    (node, render): (NodeIx, u32),
     key: String,
     service_independent_key: Option<&str>,
     target: PathBuf,
@@ -69,7 +69,7 @@ pub(super) async fn find_existing_work(
             existing
         }
     };
-    Ok(Event::LookupDone { node, key, existing })
+    Ok(Event::LookupDone { node, key, existing, render })
 }
 
 /// The existing work for `key` from the ledger and the store alone, for a run with this account. Changes nothing, except that it links a video in the store to `target`

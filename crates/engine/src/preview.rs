@@ -31,6 +31,9 @@ pub struct Preview {
     /// The node's key, if known.
     #[serde(skip)]
     pub full_key: Option<NodeKey>,
+    /// The number in the list of renders of its instance, if its key is known.
+    #[serde(skip)]
+    pub render: Option<u32>,
     /// Whether its submission is certain, provided that nothing fails: always for [`Decision::Execute`], and for [`Decision::Deferred`] where
     /// the frame that it waits for is that of a video that does not exist yet, so that no earlier video can be its own.
     #[serde(rename = "certain")]
@@ -68,13 +71,13 @@ pub async fn preview<R: WorkRecords + ?Sized>(
     survey(plan, records, keys, account, is_paid, verify).await.map(|(previews, _)| previews)
 }
 
-/// Keys of a run without forced reruns: recorded salts apply.
+/// Keys of a run of a plan, with the renders on record.
 ///
 /// # Errors
 /// When the ledger cannot be read.
-pub fn key_resolver(ledger: Option<&Ledger>, service: &str) -> Result<KeyResolver, LedgerError> {
+pub fn key_resolver(plan: &Plan, ledger: Option<&Ledger>, service: &str) -> Result<KeyResolver, LedgerError> {
     match ledger {
-        Some(ledger) => ledger.key_resolver(service),
+        Some(ledger) => ledger.key_resolver(plan, service),
         None => Ok(KeyResolver::new(service)),
     }
 }
@@ -109,8 +112,12 @@ pub(crate) async fn survey_with<R: WorkRecords + ?Sized>(
         Some(records) if is_paid => records.work_at_other_services(keys.service()).await?,
         _ => HashMap::new(),
     };
-    let mut survey =
-        PreviewBuilder { plan, keys, previews: vec![None; plan.len()], artifacts: vec![None; plan.len()] };
+    let mut survey = PreviewBuilder {
+        plan,
+        keys: keys.clone(),
+        previews: vec![None; plan.len()],
+        artifacts: vec![None; plan.len()],
+    };
     // Nodes come in file order, which need not be topological. Those whose predecessors are decided are looked up together.
     let mut undecided: Vec<usize> = plan.nodes().map(|(ix, _)| plan.predecessors(ix).len()).collect();
     let mut decidable: Vec<NodeIx> =
@@ -145,7 +152,8 @@ pub(crate) async fn survey_with<R: WorkRecords + ?Sized>(
 /// Decisions for nodes whose predecessors are decided.
 struct PreviewBuilder<'p> {
     plan: &'p Plan,
-    keys: &'p KeyResolver,
+    /// Assigns numbers as a run would.
+    keys: KeyResolver,
     previews: Vec<Option<Preview>>,
     artifacts: Vec<Option<Artifact>>,
 }
@@ -153,7 +161,7 @@ struct PreviewBuilder<'p> {
 impl PreviewBuilder<'_> {
     /// Decides a node that waits for something. Returns the key of any other one.
     fn decide_without_lookup(&mut self, ix: NodeIx) -> Option<NodeKey> {
-        let (plan, keys, artifacts, previews) = (self.plan, self.keys, &self.artifacts, &self.previews);
+        let (plan, artifacts, previews) = (self.plan, &self.artifacts, &self.previews);
         let predecessors = plan.predecessors(ix);
         let is_blocked = |predecessor: &NodeIx| {
             previews[predecessor.index()]
@@ -170,6 +178,7 @@ impl PreviewBuilder<'_> {
             task: None,
             key: None,
             full_key: None,
+            render: None,
             is_certain: false,
             may_be_retried: true,
             hint: None,
@@ -189,15 +198,19 @@ impl PreviewBuilder<'_> {
             };
             let is_certain = unpicked.is_none()
                 && predecessors.iter().all(will_exist)
-                && (keys.is_always_new(ix)
-                    || predecessors.iter().any(|predecessor| is_new_video(keys, *predecessor, previews)));
+                && (self.keys.asked_render(plan, ix).is_some()
+                    || predecessors
+                        .iter()
+                        .any(|predecessor| is_new_video(&self.keys, plan, *predecessor, previews)));
             defer(&mut preview, plan, *parent, previews, is_certain);
             // A person may pick among the candidates that exist.
             if unpicked.is_some() && preview.decision == Decision::Deferred {
                 preview.basis = StateBasis::Fixed(StatusKind::Unpicked);
             }
         } else {
-            preview.full_key = keys.key(plan, ix, |parent| artifacts[parent.index()].as_ref());
+            let key = self.keys.key(plan, ix, |parent| artifacts[parent.index()].as_ref());
+            preview.full_key = key.map(|(key, _)| key);
+            preview.render = key.map(|(_, choice)| choice.render);
             preview.key = preview.full_key.map(|key| key.short());
         }
         let key = preview.full_key;
@@ -226,11 +239,16 @@ impl PreviewBuilder<'_> {
         }
         if preview.decision == Decision::Execute && !at_other_services.is_empty() {
             let artifact = |parent: NodeIx| self.artifacts[parent.index()].as_ref();
-            let work = self.keys.service_independent_key(self.plan, ix, artifact);
+            let of_key = |key| self.keys.service_independent_key(self.plan, ix, key, artifact);
+            let work = preview.full_key.and_then(of_key);
             let other_service = work.and_then(|work| at_other_services.get(&work.to_string()));
             apply_other_service(preview, other_service);
         }
         preview.is_certain = preview.decision == Decision::Execute;
+        let is_asked = self.keys.asked_render(self.plan, ix).is_some();
+        if is_asked && matches!(preview.decision, Decision::Execute | Decision::Adopt) {
+            preview.why.get_or_insert_with(|| "asked for with `--rerun`".to_owned());
+        }
     }
 }
 
@@ -280,10 +298,11 @@ fn apply_other_service(preview: &mut Preview, other_service: Option<&(String, bo
     }
 }
 
-/// Whether the video of `node` will be a new one. A forced rerun sends the same request again: a deterministic service renders the same frames,
-/// whose successors may exist.
-fn is_new_video(keys: &KeyResolver, node: NodeIx, previews: &[Option<Preview>]) -> bool {
-    !keys.is_forced(node) && previews[node.index()].as_ref().is_some_and(|preview| preview.is_certain)
+/// Whether the video of `node` will be a new one. A render that was asked for sends the same request again: a deterministic service renders the
+/// same frames, whose successors may exist.
+fn is_new_video(keys: &KeyResolver, plan: &Plan, node: NodeIx, previews: &[Option<Preview>]) -> bool {
+    keys.asked_render(plan, node).is_none()
+        && previews[node.index()].as_ref().is_some_and(|preview| preview.is_certain)
 }
 
 fn apply_existing(preview: &mut Preview, existing: ExistingWork) -> Option<Artifact> {

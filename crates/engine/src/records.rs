@@ -18,7 +18,9 @@ use workflow::plan::{NodeKey, Plan};
 use workflow::units::Money;
 
 use crate::artifact_store::Verify;
-use crate::ledger::{Ledger, LedgerError, LedgerReader, OpenAttempt, PlanKeys, PresentAttempt, RunRow};
+use crate::ledger::{
+    Ledger, LedgerError, LedgerReader, OpenAttempt, PlanKeys, PresentAttempt, RecordedRender, RunRow,
+};
 use crate::lookup;
 
 /// What is read of the records of runs.
@@ -58,7 +60,7 @@ pub trait RunRecords {
         self.spending()
     }
 
-    /// The keys of a plan's nodes at `service`, with the salt of a run and the recorded ones.
+    /// The keys of a plan's nodes at `service`, with the salt of a run.
     fn plan_keys<'a>(
         &'a self,
         plan: &'a Plan,
@@ -69,7 +71,7 @@ pub trait RunRecords {
 
 /// Records of work by key, as previews of a run and the viewer read them.
 pub trait WorkRecords: Send + Sync {
-    /// Keys of a run of a plan without forced reruns: recorded salts apply.
+    /// Keys of a run of a plan, with the renders on record.
     fn key_resolver<'a>(&'a self, plan: &'a Plan, service: &'a str) -> WorkReading<'a, KeyResolver>;
 
     /// The existing work of each key, for a run with this account.
@@ -86,9 +88,6 @@ pub trait WorkRecords: Send + Sync {
         service: &'a str,
     ) -> WorkReading<'a, HashMap<String, (String, bool)>>;
 
-    /// Base keys of forced reruns that were begun and not finished.
-    fn unfinished_reruns<'a>(&'a self, workflow: &'a str) -> WorkReading<'a, HashSet<NodeKey>>;
-
     /// The latest run of a workflow in the file of this name, or in another file if none is recorded with it.
     fn last_run<'a>(&'a self, workflow: &'a str, file: &'a Path) -> WorkReading<'a, Option<RunRecord>>;
 
@@ -103,6 +102,14 @@ pub trait WorkRecords: Send + Sync {
 
     /// The attempts of a shot's instances, the latest first. Records that are kept by key alone have those of the keys that were looked up.
     fn attempts_of_shot<'a>(&'a self, shot: &'a str) -> WorkReading<'a, Vec<ShotAttempt>>;
+
+    /// The renders of each instance of a workflow that has several, by their numbers. Records that are kept by key alone have none.
+    fn several_renders<'a>(
+        &'a self,
+        _workflow: &'a str,
+    ) -> WorkReading<'a, HashMap<String, Vec<RecordedRender>>> {
+        ready_work(Ok(HashMap::new()))
+    }
 
     /// The film at `path`, one of `plan`, if it is as it was joined.
     fn film<'a>(&'a self, plan: &'a Plan, path: &'a Path) -> WorkReading<'a, Option<Film>>;
@@ -185,8 +192,8 @@ impl RunRecords for LedgerReader {
 }
 
 impl WorkRecords for Ledger {
-    fn key_resolver<'a>(&'a self, _plan: &'a Plan, service: &'a str) -> WorkReading<'a, KeyResolver> {
-        ready_work(self.key_resolver(service))
+    fn key_resolver<'a>(&'a self, plan: &'a Plan, service: &'a str) -> WorkReading<'a, KeyResolver> {
+        ready_work(self.key_resolver(plan, service))
     }
 
     fn existing_work<'a>(
@@ -211,10 +218,6 @@ impl WorkRecords for Ledger {
         ready_work(self.work_at_other_services(service))
     }
 
-    fn unfinished_reruns<'a>(&'a self, _workflow: &'a str) -> WorkReading<'a, HashSet<NodeKey>> {
-        ready_work(self.unfinished_reruns())
-    }
-
     fn last_run<'a>(&'a self, workflow: &'a str, file: &'a Path) -> WorkReading<'a, Option<RunRecord>> {
         ready_work(self.last_run(workflow, file))
     }
@@ -232,6 +235,13 @@ impl WorkRecords for Ledger {
 
     fn attempts_of_shot<'a>(&'a self, shot: &'a str) -> WorkReading<'a, Vec<ShotAttempt>> {
         ready_work(shot_attempts(self, shot))
+    }
+
+    fn several_renders<'a>(
+        &'a self,
+        workflow: &'a str,
+    ) -> WorkReading<'a, HashMap<String, Vec<RecordedRender>>> {
+        ready_work(self.several_renders(workflow))
     }
 
     fn film<'a>(&'a self, _plan: &'a Plan, path: &'a Path) -> WorkReading<'a, Option<Film>> {

@@ -9,7 +9,7 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use scheduler::{Artifact, AttemptId, ForcedRerun, TaskId, Timestamp};
+use scheduler::{Artifact, AttemptId, TaskId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub const MAX_SIDECAR_BYTES: usize = 1 << 20;
 pub struct Sidecar {
     /// [`SIDECAR_VERSION`]; no other one is read.
     pub version: u32,
-    /// The key of the work, 64 lower-case hex digits.
+    /// The key of the work: 64 lower-case hex digits of its request; then `#` and a number, where it is not the first render of that.
     pub key: String,
     /// SHA-256 of the video, 64 lower-case hex digits.
     pub sha256: String,
@@ -59,8 +59,10 @@ pub struct Sidecar {
     pub request: Option<Value>,
     /// The videos that it was made after.
     pub parents: Vec<SidecarParent>,
-    /// The forced rerun that the key belongs to.
-    pub rerun: Option<SidecarRerun>,
+    /// Its number in the list of renders of the instance.
+    pub render: u32,
+    /// Whether it was asked for with `run --rerun`: without a pick, the newest of these counts.
+    pub asked: bool,
     /// What was reserved for the task.
     #[serde(with = "units::micros")]
     #[schemars(with = "Option<u64>")]
@@ -79,16 +81,6 @@ pub struct SidecarParent {
     pub shot: String,
     /// Its key.
     pub key: String,
-}
-
-/// A forced rerun: the key is derived from the one that the workflow file gives, with a salt. That of a task which another one replaced is
-/// the id of its attempt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SidecarRerun {
-    /// The key that the file gives.
-    pub key: String,
-    /// The salt.
-    pub salt: String,
 }
 
 /// Why a file is not used as a sidecar.
@@ -115,12 +107,14 @@ pub enum SidecarError {
         /// The member.
         member: &'static str,
     },
+    /// A key of another form.
+    #[error(
+        "its `key` is not 64 lower-case hex digits, with a number after `#` where it is not the first render of its request"
+    )]
+    Key,
     /// The name of the file belongs to another sidecar.
     #[error("its name is not that of its video and key")]
     Name,
-    /// The key does not follow from the rerun.
-    #[error("its key is not that of its rerun")]
-    Rerun,
 }
 
 /// The version of a sidecar, whatever else is in it.
@@ -130,13 +124,15 @@ struct SidecarVersion {
 }
 
 /// What is recorded of a task before its video exists.
+#[derive(Clone, Copy)]
 pub(crate) struct TaskRecord<'a> {
     pub(crate) key: NodeKey,
     pub(crate) service: &'a str,
     pub(crate) task: Option<&'a TaskId>,
     pub(crate) attempt: &'a AttemptId,
     pub(crate) file: Option<&'a str>,
-    pub(crate) rerun: Option<ForcedRerun>,
+    pub(crate) render: u32,
+    pub(crate) is_asked: bool,
     pub(crate) currency: Option<&'a str>,
 }
 
@@ -170,7 +166,8 @@ impl Sidecar {
             seed,
             parents: parents.collect(),
             request: Some(request),
-            rerun: record.rerun.map(|rerun| SidecarRerun { key: rerun.key, salt: rerun.salt }),
+            render: record.render,
+            asked: record.is_asked,
             reserved_cost: None,
             currency: record.currency.map(str::to_owned),
             completed_at: Timestamp::default(),
@@ -218,18 +215,14 @@ impl Sidecar {
             return Err(SidecarError::Version { version });
         }
         let sidecar: Self = serde_json::from_slice(text)?;
-        let key = parse_key(&sidecar.key).ok_or(SidecarError::Digits { member: "key" })?;
+        if NodeKey::parse(&sidecar.key).is_none_or(|key| key.to_string() != sidecar.key) {
+            return Err(SidecarError::Key);
+        }
         if !is_digest(&sidecar.sha256) {
             return Err(SidecarError::Digits { member: "sha256" });
         }
         if sidecar.first_sha256.as_deref().is_some_and(|first| !is_digest(first)) {
             return Err(SidecarError::Digits { member: "first_sha256" });
-        }
-        if let Some(rerun) = &sidecar.rerun {
-            let base = parse_key(&rerun.key).ok_or(SidecarError::Digits { member: "rerun.key" })?;
-            if base.salted(&rerun.salt) != key {
-                return Err(SidecarError::Rerun);
-            }
         }
         Ok(sidecar)
     }
@@ -253,13 +246,14 @@ impl Sidecar {
 
 /// The name of the sidecar of a video for a key.
 pub(crate) fn file_name(sha256: &str, key: &str) -> String {
-    format!("{sha256}.{key}.json")
+    format!("{sha256}.{}.json", key.replace('#', "-"))
 }
 
 /// The content hash and the key in the name of a sidecar.
-pub(crate) fn parse_name(name: &str) -> Option<(&str, &str)> {
+pub(crate) fn parse_name(name: &str) -> Option<(&str, NodeKey)> {
     let (sha256, key) = name.strip_suffix(".json")?.split_once('.')?;
-    (is_digest(sha256) && is_digest(key)).then_some((sha256, key))
+    let key = NodeKey::parse(&key.replace('-', "#")).filter(|_| is_digest(sha256))?;
+    (file_name(sha256, &key.to_string()) == name).then_some((sha256, key))
 }
 
 /// The paths of the sidecars in a folder, sorted. None where there is no such folder.
@@ -301,10 +295,6 @@ pub fn schema() -> Value {
     schemars::schema_for!(Sidecar).to_value()
 }
 
-fn parse_key(text: &str) -> Option<NodeKey> {
-    is_digest(text).then(|| NodeKey::parse(text)).flatten()
-}
-
 /// Whether a text is a SHA-256, and therefore no path.
 pub(crate) fn is_digest(text: &str) -> bool {
     text.len() == 64 && is_hex(text)
@@ -324,7 +314,7 @@ mod tests {
         json!({
             "version": 1, "key": "a".repeat(64), "sha256": "b".repeat(64), "first_sha256": "c".repeat(64), "bytes": 9, "service": "https://example.com",
             "task": "t1", "attempt": "r.1", "shot": "door", "workflow": "film", "file": "film.yaml", "model": "m",
-            "prompt": "a door", "seed": 7, "request": { "prompt": "a door" }, "parents": [], "rerun": null,
+            "prompt": "a door", "seed": 7, "request": { "prompt": "a door" }, "parents": [], "render": 1, "asked": false,
             "reserved_cost": 5, "currency": "USD", "completed_at": 1, "added_later": true
         })
     }
@@ -342,7 +332,10 @@ mod tests {
         assert_eq!(written, expected, "members and their forms");
         assert_eq!(Sidecar::from_json(&read.to_json().unwrap()).unwrap(), read);
         let name = read.file_name();
-        assert_eq!(parse_name(&name), Some((&*"b".repeat(64), &*"a".repeat(64))));
+        let key = NodeKey::parse(&"a".repeat(64)).unwrap();
+        assert_eq!(parse_name(&name), Some((&*"b".repeat(64), key)));
+        let second = file_name(&"b".repeat(64), &key.numbered(2).to_string());
+        assert_eq!(parse_name(&second), Some((&*"b".repeat(64), key.numbered(2))));
     }
 
     #[test]
@@ -359,17 +352,17 @@ mod tests {
             with("sha256", json!("a/../b")),
             with("first_sha256", json!("../b")),
             with("bytes", json!(-1)),
-            with("rerun", json!({ "key": "c".repeat(64), "salt": "s" })),
+            with("key", json!(format!("{}#1", "a".repeat(64)))),
             with("prompt", json!("x".repeat(MAX_SIDECAR_BYTES))),
         ];
         insta::assert_snapshot!(refusals.join("\n"), @r"
         it has version 2, and this program reads version 1
-        its `key` is not 64 lower-case hex digits
-        its `key` is not 64 lower-case hex digits
+        its `key` is not 64 lower-case hex digits, with a number after `#` where it is not the first render of its request
+        its `key` is not 64 lower-case hex digits, with a number after `#` where it is not the first render of its request
         its `sha256` is not 64 lower-case hex digits
         its `first_sha256` is not 64 lower-case hex digits
         it is not a sidecar: invalid value: integer `-1`, expected u64 at line 1 column 254
-        its key is not that of its rerun
+        its `key` is not 64 lower-case hex digits, with a number after `#` where it is not the first render of its request
         it has more than 1048576 bytes, the maximum of a sidecar
         ");
     }

@@ -81,8 +81,7 @@ fn prepared(attempt: &str) -> Event {
         by_url: false,
         service_independent_key: None,
         reservation: Reservation::default(),
-        forced_rerun: None,
-        recorded_rerun: None,
+        render: 1,
         parts: Vec::new(),
     }
 }
@@ -133,7 +132,8 @@ fn replaced_attempt_stays_replaced_whatever_another_run_records() {
         runs.append(&runs.first, downloaded()).expect("it can be recorded");
         assert_eq!(runs.state("first.1"), AttemptState::Completed);
         let row = runs.ledger.attempt(&AttemptId::from("first.1")).expect("a readable ledger");
-        assert!(row.expect("an attempt").replaced_key.is_some());
+        let row = row.expect("an attempt");
+        assert!(runs.ledger.is_extra_render(&row).expect("a readable ledger"), "{}", row.key);
     }
 }
 

@@ -50,8 +50,7 @@ fn prepared(node: usize, attempt: &str, cost: u64) -> Event {
             cost: Some(Money::from_micros(cost)),
             duration: VideoDuration::from_secs(4),
         },
-        forced_rerun: None,
-        recorded_rerun: None,
+        render: 1,
         parts: Vec::new(),
     }
 }
@@ -301,7 +300,7 @@ fn append_under_cap_on_cost_counts_unpriced_tasks_in_flight_as_unknown() {
             digest,
             by_url,
             service_independent_key,
-            forced_rerun,
+            render,
             parts,
             ..
         } => {
@@ -314,8 +313,7 @@ fn append_under_cap_on_cost_counts_unpriced_tasks_in_flight_as_unknown() {
                 by_url,
                 service_independent_key,
                 reservation,
-                forced_rerun,
-                recorded_rerun: None,
+                render,
                 parts,
             }
         }
@@ -347,6 +345,7 @@ fn applied_events_are_stored_first_and_with_their_own_time() {
         node: NodeIx::new(0),
         key: "key run.1".to_owned(),
         existing: scheduler::ExistingWork::None,
+        render: 1,
     };
     let intent = prepared(0, "run.1", 1);
     let batch = vec![(lookup.clone(), Persist::Applied(Timestamp(5))), (intent.clone(), Persist::Yes)];

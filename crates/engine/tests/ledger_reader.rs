@@ -87,8 +87,7 @@ fn prepared(run: &str, index: usize) -> Event {
             cost: Some(Money::from_micros(250_000)),
             duration: VideoDuration::from_secs(4),
         },
-        forced_rerun: None,
-        recorded_rerun: None,
+        render: 1,
         parts: Vec::new(),
     }
 }
@@ -131,6 +130,7 @@ fn reader_reports_live_run_and_run_whose_process_died() {
         node: NodeIx::new(index),
         key: format!("{index}"),
         existing: ExistingWork::None,
+        render: 1,
     };
     project.append(&ledger, &run_lock, 2_000, (0..4).map(lookup_done).collect());
     project.append(&ledger, &run_lock, 3_000, (0..3).map(|index| prepared("r1", index)).collect());

@@ -175,6 +175,7 @@ impl Project {
 
     fn setup(
         &mut self,
+        plan: &Plan,
         world: &World,
         caps: BudgetCaps,
         scope: RunScope,
@@ -193,7 +194,11 @@ impl Project {
             ffmpeg: media::Ffmpeg::default(),
             digital_source: media::DigitalSource::TrainedAlgorithmicMedia,
             budget: scheduler::Budget::new(caps, Arc::new(FixedPrice)),
-            keys: scheduler::KeyResolver::new("simulated"),
+            keys: self
+                .ledger
+                .key_resolver(plan, "simulated")
+                .expect("a readable ledger")
+                .with_selection(plan, scope.selection.as_ref()),
             arguments: None,
             scope,
             verify: engine::artifact_store::Verify::Metadata,
@@ -218,7 +223,7 @@ impl Project {
         scope: RunScope,
         cut: Cut,
     ) -> Option<RunSummary> {
-        let (setup, asked) = self.setup(world, caps, scope);
+        let (setup, asked) = self.setup(plan, world, caps, scope);
         world.begin_run();
         let mut silent = Silent;
         crash::arm(match cut {
@@ -551,8 +556,8 @@ async fn simulate_two(seed: u64) {
     let mut project = Project::cleared();
     let caps = BudgetCaps { tasks: Some(1 + rng.roll(4)), ..BudgetCaps::default() };
     let watch = Watch::new(caps, &world, &project.ledger);
-    let (first_config, _asked) = project.setup(&world, caps, RunScope::default());
-    let (second_config, _asked_too) = project.setup(&world, caps, RunScope::default());
+    let (first_config, _asked) = project.setup(&plan, &world, caps, RunScope::default());
+    let (second_config, _asked_too) = project.setup(&plan, &world, caps, RunScope::default());
     let (mut quiet, mut silent) = (Silent, Silent);
     let (first, second) = tokio::join!(
         engine::run(Arc::clone(&plan), first_config, &mut quiet),
@@ -593,7 +598,7 @@ async fn simulate_fetches(seed: u64) {
     let mut stored: BTreeMap<String, usize> = BTreeMap::new();
     let accepted = |shot: &str| world.accepted().get(shot).map_or(0, |(accepted, _)| *accepted);
     for _ in 0..2 {
-        let (setup, _asked) = project.setup(&world, BudgetCaps::default(), RunScope::default());
+        let (setup, _asked) = project.setup(&plan, &world, BudgetCaps::default(), RunScope::default());
         let mut silent = Silent;
         let mut run = Box::pin(engine::run(Arc::clone(&plan), setup, &mut silent));
         'run: loop {
@@ -615,7 +620,7 @@ async fn simulate_fetches(seed: u64) {
                     fetched = fetch => fetched,
                 };
                 let now = project.ledger.attempt(&row.attempt).expect("a readable ledger").expect("its row");
-                if fetched.is_ok() && now.replaced_key.is_none() {
+                if fetched.is_ok() && !project.ledger.is_extra_render(&now).expect("a readable ledger") {
                     stored.entry(row.node.clone()).or_insert_with(|| accepted(&row.node));
                 }
             }
@@ -680,6 +685,130 @@ async fn simulate_removed_videos(seed: u64) {
     check_tables(seed, &plan, &project);
 }
 
+/// Renders are asked for, withdrawn and picked, by runs that are cut off, capped and beside each other. Each wish is paid for once, and none is
+/// forgotten.
+async fn simulate_renders(seed: u64) {
+    const OF_ITS_OWN: [&str; 4] = ["f", "a", "d", "g"];
+    let shots = ["f", "a", "b<a", "d", "g"];
+    let mut rng = Rng::new(seed.wrapping_mul(0x94D0_49BB_1331_11EB));
+    // A service that can be asked leaves nothing for a person to resolve.
+    let world = World::new(seed, true, [0, 5, 20][rng.roll(3) as usize]);
+    let unpicked = plan(&shots);
+    let mut project = Project::cleared();
+    // Failed tasks are submitted again by the next run; about one that is gone a person decides.
+    let until_done = async |project: &mut Project, closes_missing: bool| {
+        for _ in 0..40 {
+            let summary = project.run(&unpicked, &world).await;
+            let asked = project.ledger.asked_renders().expect("a readable ledger");
+            let is_open = asked.values().flat_map(BTreeMap::values).any(|asked| asked.open.is_some());
+            if summary.count(&[StatusKind::Done, StatusKind::Reused]) == shots.len() && !is_open {
+                return true;
+            }
+            if summary.count(&[StatusKind::Missing]) > 0 {
+                if !closes_missing {
+                    return false;
+                }
+                for row in project.ledger.open_tasks().expect("a readable ledger") {
+                    let abandoned = scheduler::Resolution::Abandoned;
+                    project
+                        .ledger
+                        .resolve(&row.attempt, &abandoned, project.clock.now())
+                        .expect("no run is alive");
+                }
+            }
+        }
+        panic!("seed {seed}: what is asked for is not done after forty runs");
+    };
+    if !until_done(&mut project, false).await {
+        return;
+    }
+    let (mut asked, mut withdrawn) = (BTreeMap::<&str, usize>::new(), BTreeMap::<String, usize>::new());
+    let check_bound = |asked: &BTreeMap<&str, usize>| {
+        for (shot, (accepted, failed)) in world.accepted() {
+            let of = |shot: &str| asked.get(shot).copied().unwrap_or_default();
+            // Each video of `a` begins another `b`.
+            let allowed = 1 + of(&shot) + if shot == "b" { of("a") } else { 0 };
+            let paid = accepted - failed;
+            assert!(
+                paid <= allowed,
+                "seed {seed}: {shot} was paid for {paid} times, and {allowed} are asked for"
+            );
+        }
+    };
+    for _ in 0..=rng.roll(6) {
+        let picked = rng.roll(4) == 0;
+        let plan = if picked {
+            plan_with(&shots, |node| node["picked"] = (1 + seed % 3).into())
+        } else {
+            Arc::clone(&unpicked)
+        };
+        let names: Vec<String> =
+            OF_ITS_OWN.iter().filter(|_| rng.roll(2) == 0).map(|name| (*name).to_owned()).collect();
+        let before = project.ledger.asked_renders().expect("a readable ledger");
+        let now = project.clock.now();
+        match rng.roll(6) {
+            0 => {
+                for name in
+                    project.ledger.withdraw_renders(plan.name(), &names, now).expect("a writable ledger")
+                {
+                    *withdrawn.entry(name).or_default() += 1;
+                }
+            }
+            _ => project
+                .ledger
+                .ask_for_renders(&plan, &names, rng.roll(4) == 0, now)
+                .expect("a writable ledger"),
+        }
+        let after = project.ledger.asked_renders().expect("a readable ledger");
+        for name in OF_ITS_OWN {
+            let open = |asked: &BTreeMap<String, BTreeMap<String, workflow::AskedRenders>>| {
+                asked.get(plan.name()).and_then(|asked| asked.get(name)).and_then(|asked| asked.open)
+            };
+            // One of several that are open may be withdrawn, so that an earlier one is shown.
+            *asked.entry(name).or_default() += usize::from(open(&after) > open(&before));
+        }
+        let cut = match rng.roll(4) {
+            0 => Cut::AtBoundary(rng.roll(60) as u32),
+            1 => Cut::Asked(Duration::from_millis(rng.roll(30_000))),
+            2 => Cut::After(Duration::from_millis(rng.roll(30_000))),
+            _ => Cut::Never,
+        };
+        if rng.roll(3) == 0 {
+            let (first, _asked) = project.setup(&plan, &world, BudgetCaps::default(), RunScope::default());
+            let (second, _asked) = project.setup(&plan, &world, BudgetCaps::default(), RunScope::default());
+            let (mut quiet, mut silent) = (Silent, Silent);
+            let (first, second) = tokio::join!(
+                engine::run(Arc::clone(&plan), first, &mut quiet),
+                engine::run(Arc::clone(&plan), second, &mut silent),
+            );
+            first.and(second).expect("the runs can go on");
+        } else {
+            let (caps, scope) = (caps(&mut rng), scope(&mut rng, &plan));
+            let watch = Watch::new(caps, &world, &project.ledger);
+            project.run_until(&plan, &world, caps, scope, cut).await;
+            watch.check(seed, &world, &project.ledger);
+            check_tables(seed, &plan, &project);
+        }
+        check_bound(&asked);
+    }
+    until_done(&mut project, true).await;
+    check_bound(&asked);
+    let ends = project.ledger.wish_ends().expect("a readable ledger");
+    for shot in OF_ITS_OWN {
+        let (accepted, failed) = world.accepted()[shot];
+        let (paid, count) =
+            (accepted - failed, |end: &str| ends.get(&(shot.to_owned(), end.to_owned())).copied());
+        let done = count("done").unwrap_or_default();
+        let withdrawn = withdrawn.get(shot).copied().unwrap_or_default();
+        let closed = count("failed").unwrap_or_default() + withdrawn;
+        assert_eq!(done + closed, asked[shot], "seed {seed}: a wish for {shot} is forgotten: {ends:?}");
+        assert!(
+            (1 + done..=1 + done + closed).contains(&paid),
+            "seed {seed}: {shot} has {done} more renders, and was paid for {paid} times"
+        );
+    }
+}
+
 /// Simulates a seed alone in its world: nothing of the machine's own time or threads gets in. Gives what happened.
 fn simulate_alone(seed: u64) -> String {
     engine::failpoint::run_blocking_inline();
@@ -688,6 +817,9 @@ fn simulate_alone(seed: u64) -> String {
         let happened = simulate(seed).await;
         if seed.is_multiple_of(4) {
             simulate_two(seed).await;
+        }
+        if seed % 4 == 2 {
+            simulate_renders(seed).await;
         }
         if seed % 8 == 1 {
             simulate_fetches(seed).await;
@@ -798,8 +930,9 @@ async fn simulation_concurrent_runs_pay_once() {
     let world = World::new(11, false, 0);
     let plan = plan(SHOTS);
     let mut project = Project::new();
-    let (first_config, _asked) = project.setup(&world, BudgetCaps::default(), RunScope::default());
-    let (second_config, _asked_too) = project.setup(&world, BudgetCaps::default(), RunScope::default());
+    let (first_config, _asked) = project.setup(&plan, &world, BudgetCaps::default(), RunScope::default());
+    let (second_config, _asked_too) =
+        project.setup(&plan, &world, BudgetCaps::default(), RunScope::default());
     let (mut quiet, mut silent) = (Silent, Silent);
     let (first, second) = tokio::join!(
         engine::run(Arc::clone(&plan), first_config, &mut quiet),
@@ -821,7 +954,7 @@ async fn simulation_full_disk_stops_submissions_and_reports_accepted_tasks() {
         let plan = plan(SHOTS);
         let mut project = Project::new();
         project.ledger.limit_pages(u32::try_from(pages).expect("few pages")).expect("a bound");
-        let (setup, _asked) = project.setup(&world, BudgetCaps::default(), RunScope::default());
+        let (setup, _asked) = project.setup(&plan, &world, BudgetCaps::default(), RunScope::default());
         let mut silent = Silent;
         let ended = engine::run(Arc::clone(&plan), setup, &mut silent).await;
         let posts = world.total();

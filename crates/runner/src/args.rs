@@ -174,10 +174,16 @@ pub(crate) struct RunArgs {
     /// How long an interrupted run may continue to download videos that are ready.
     #[arg(long, value_name = "SECONDS", value_parser = duration, default_value = "20")]
     pub(crate) shutdown_grace: Duration,
-    /// Render these shots again even if they have a video [default: all selected shots]. The cost is shown first. Once rendered, the
-    /// new video replaces the old one in films and dependent shots; the old file is kept. If that fails, the next run renders it.
+    /// Ask for one more render of these shots [default: all selected shots]. The cost is shown first. Once it is done, the new video counts in films
+    /// and dependent shots, unless another one is picked. Every later run continues what is not done; so does the same flag again.
     #[arg(long, value_name = "SHOT", num_args = 0..)]
     pub(crate) rerun: Option<Vec<String>>,
+    /// With --rerun: ask for another render although one is asked for and not done.
+    #[arg(long, requires = "rerun")]
+    pub(crate) new: bool,
+    /// With --rerun: withdraw what was asked for and is not done, and run nothing.
+    #[arg(long, requires = "rerun", conflicts_with_all = ["new", "dry_run"])]
+    pub(crate) withdraw: bool,
     /// Text that becomes part of every shot's key: videos are shared only between runs with the same salt.
     #[arg(long, value_name = "TEXT")]
     pub(crate) salt: Option<String>,

@@ -25,7 +25,7 @@ pub(crate) fn name_commands(previews: &mut [Preview], file: &NamedWorkflow) {
                 format!("; {}", resolve_command(file, &shot, Some(task.as_str())))
             }
             Some(Hint::Rerun) => {
-                let shot = shell::quote(&preview.name);
+                let shot = shell::quote_rerun(&preview.name);
                 format!("; `runner run {} --rerun {shot}` renders it again", file.in_full())
             }
             None => continue,

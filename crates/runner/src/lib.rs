@@ -27,6 +27,7 @@ mod project_paths;
 mod proxies;
 mod records;
 mod report;
+mod reruns;
 mod run_id;
 mod selection;
 mod service_address;

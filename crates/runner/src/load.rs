@@ -1,12 +1,18 @@
 //! Loads a workflow file: reads, validates and compiles it to a plan.
 
+use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "cluster")]
+use std::sync::Arc;
 
 use contract::Contract;
+use engine::ledger::LedgerReader;
 use serde_json::json;
 use workflow::plan::Plan;
-use workflow::{CheckOutcome, DirFiles, MediaGate, Options, ParamFile, Picks, Report, ServiceLimits};
+use workflow::{
+    AskedRenders, CheckOutcome, DirFiles, MediaGate, Options, ParamFile, Picks, Report, ServiceLimits,
+};
 
 use crate::args::{Format, OverrideArgs};
 use crate::backend::Backend;
@@ -43,6 +49,34 @@ pub(crate) fn load(file: &Path, overrides: &OverrideArgs) -> Result<Plan, LoadEr
             Ok(plan)
         }
     }
+}
+
+/// As [`load`], without its warnings, with other renders asked for of the workflow of this name than the recorded ones.
+pub(crate) fn load_asked(
+    file: &Path,
+    overrides: &OverrideArgs,
+    workflow: &str,
+    asked: BTreeMap<String, AskedRenders>,
+) -> Result<Plan, LoadError> {
+    let options = Options { asked: [(workflow.to_owned(), asked)].into(), ..options(file, overrides)? };
+    let CheckOutcome { plan, report } = check_with(&read(file).map_err(unreadable)?, file, &options)?;
+    plan.ok_or_else(|| LoadError::Report(Box::new(report)))
+}
+
+/// A plan with what was asked for on a cluster, in place of what the ledger of this folder has of its workflow.
+#[cfg(feature = "cluster")]
+pub(crate) fn with_asked(
+    plan: &Arc<Plan>,
+    file: &Path,
+    overrides: &OverrideArgs,
+    asked: BTreeMap<String, AskedRenders>,
+) -> Result<Arc<Plan>, LoadError> {
+    let paths = ProjectPaths::for_workflow(file).map_err(unreadable)?;
+    let here = asked_renders(&paths).remove(plan.name()).unwrap_or_default();
+    if here == asked {
+        return Ok(Arc::clone(plan));
+    }
+    load_asked(file, overrides, plan.name(), asked).map(Arc::new)
 }
 
 /// Validates a workflow file: its plan, if it is valid, and all diagnostics.
@@ -127,8 +161,15 @@ fn options(file: &Path, overrides: &OverrideArgs) -> Result<Options, LoadError> 
         param_files: overrides.param_files.iter().map(param_file).collect::<Result<_, _>>()?,
         axes: overrides.axes.clone(),
         picks,
+        asked: asked_renders(&paths),
         service: Backend::is_embedded_by_environment().then(embedded_limits),
     })
+}
+
+/// What was asked for with `--rerun`. A ledger that cannot be read is reported by whoever needs it.
+pub(crate) fn asked_renders(paths: &ProjectPaths) -> BTreeMap<String, BTreeMap<String, AskedRenders>> {
+    let reader = LedgerReader::open(&paths.ledger()).ok().flatten();
+    reader.and_then(|reader| reader.asked_renders().ok()).unwrap_or_default()
 }
 
 /// What the embedded service takes.

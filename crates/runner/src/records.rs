@@ -1,18 +1,26 @@
 //! Where a command reads runs and work: from the ledger beside the workflow, or from a cluster. Commands see the traits of
 //! [`engine::records`] only.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use engine::Ledger;
 use engine::preview::Preview;
 use engine::records::WorkRecords;
 use scheduler::{Artifact, KeyResolver};
 use workflow::plan::Plan;
 
-use crate::args::EngineAddressArgs;
+use crate::args::{EngineAddressArgs, OverrideArgs};
 use crate::backend::{Backend, NamedService};
 #[cfg(feature = "cluster")]
 use crate::commands::cluster_address;
 use crate::error::CommandError;
+#[cfg(feature = "cluster")]
+use crate::load;
+use crate::load::LoadError;
 use crate::project_paths::ProjectPaths;
+#[cfg(feature = "cluster")]
+use crate::reruns;
 
 /// The records that a command reads.
 pub(crate) enum Records {
@@ -82,7 +90,30 @@ impl Records {
         }
     }
 
-    /// Keys of a run without forced reruns.
+    /// The plan with the renders that these records ask for: a file is loaded with those that the ledger of this folder asks for.
+    #[cfg_attr(
+        not(feature = "cluster"),
+        expect(
+            clippy::unnecessary_wraps,
+            unused_variables,
+            reason = "a cluster asks for others, where there is one"
+        )
+    )]
+    pub(crate) fn asked_plan(
+        &self,
+        plan: &Arc<Plan>,
+        keys: &KeyResolver,
+        file: &Path,
+        overrides: &OverrideArgs,
+    ) -> Result<Arc<Plan>, LoadError> {
+        match self {
+            Self::Local(_) => Ok(Arc::clone(plan)),
+            #[cfg(feature = "cluster")]
+            Self::Cluster(_) => load::with_asked(plan, file, overrides, reruns::asked(keys.renders())),
+        }
+    }
+
+    /// Keys of a run, with the renders on record.
     pub(crate) async fn key_resolver(&self, plan: &Plan, service: &str) -> Result<KeyResolver, CommandError> {
         Ok(match self.work() {
             Some(records) => records.key_resolver(plan, service).await?,
@@ -95,7 +126,7 @@ impl Records {
         &self,
         previews: &[Preview],
         videos: &mut [Option<Artifact>],
-        folder: &std::path::Path,
+        folder: &Path,
     ) -> Result<(), CommandError> {
         let Some(records) = self.work() else { return Ok(()) };
         for (preview, video) in previews.iter().zip(videos) {

@@ -157,24 +157,3 @@ pub(crate) fn apply_selection(
     }
     Ok(())
 }
-
-/// The nodes that `--rerun` names, in file order, without duplicates; all selected ones where it names none.
-pub(crate) fn forced_nodes(
-    names: &[String],
-    plan: &Plan,
-    selection: Option<&Selection>,
-    file: &Path,
-) -> Result<Vec<NodeIx>, CommandError> {
-    let is_selected = |ix: &NodeIx| selection.is_none_or(|selection| selection.contains(*ix));
-    let mut nodes = nodes_by_name(names, plan, file)?;
-    if let Some(unselected) = nodes.iter().find(|ix| !is_selected(ix)) {
-        let name = &plan.node(*unselected).name;
-        return Err(CommandError::invalid(format!("--rerun {name}: the shot is not selected for this run")));
-    }
-    if names.is_empty() {
-        nodes.extend(plan.nodes().map(|(ix, _)| ix).filter(is_selected));
-    }
-    nodes.sort_unstable();
-    nodes.dedup();
-    Ok(nodes)
-}

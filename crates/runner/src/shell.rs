@@ -48,6 +48,11 @@ fn escaped(word: &str) -> String {
     quoted
 }
 
+/// A shot as `--rerun` takes it, quoted: one more render is asked for, whichever take it is about.
+pub(crate) fn quote_rerun(shot: &str) -> String {
+    quote(shot.split_once('#').map_or(shot, |(instance, _)| instance))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{option, path, quote};

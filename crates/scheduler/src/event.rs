@@ -10,6 +10,7 @@ use crate::budget::{BudgetCap, Reservation};
 use crate::ids::{AttemptId, TaskId};
 use crate::next_step::NextStep;
 use crate::outcome::{Failure, Film};
+use crate::renders::RecordedRenders;
 use crate::timestamp::Timestamp;
 
 pub use crate::event_kind::EventKind;
@@ -36,6 +37,9 @@ pub enum Event {
         key: String,
         /// What the lookup returned.
         existing: ExistingWork,
+        /// The number in the list of renders of its instance.
+        #[serde(default = "first_render", skip_serializing_if = "is_first_render")]
+        render: u32,
     },
     /// The request is prepared and the intent to submit it is recorded. Only now may the POST be sent.
     Prepared {
@@ -52,12 +56,9 @@ pub enum Event {
         service_independent_key: Option<String>,
         /// The most that the task can cost, reserved from now on.
         reservation: Reservation,
-        /// Set when the user requested a forced rerun of the shot.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        forced_rerun: Option<Box<ForcedRerun>>,
-        /// The rerun that the key belongs to, where an earlier run forced it. Not in the stored event.
-        #[serde(default, skip_serializing)]
-        recorded_rerun: Option<Box<ForcedRerun>>,
+        /// The number in the list of renders of its instance.
+        #[serde(default = "first_render", skip_serializing_if = "is_first_render")]
+        render: u32,
         /// The parts of the key. Stored with the attempt, not in the stored event.
         #[serde(default, skip_serializing)]
         parts: Vec<KeyPart>,
@@ -68,14 +69,14 @@ pub enum Event {
         #[serde(rename = "limit")]
         cap: BudgetCap,
     },
-    /// The intent was not recorded, because another live attempt holds the key.
+    /// The intent was not recorded, because another live attempt holds the key, or the node is another render by now.
     ClaimConflict {
         node: NodeIx,
         /// The state of the other attempt.
         existing: ExistingWork,
-        /// The forced rerun of the other attempt, where a concurrent run renders the same shot again: this run goes on with its key.
+        /// What the record has by now, where the number belongs to another shot, or another render is asked for: the node is looked up again.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        rerun: Option<Box<ForcedRerun>>,
+        renders: Option<Box<RecordedRenders>>,
     },
     /// The request could not be prepared, because a frame or a file could not be read; or the existing work for its key could not be looked up.
     PrepareFailed {
@@ -184,22 +185,41 @@ pub enum Event {
         attempt: AttemptId,
         resolution: Resolution,
     },
+    /// A person asked for one more render of shots, with `run --rerun`.
+    RendersAsked {
+        workflow: String,
+        renders: Vec<AskedRender>,
+        /// The latest ones of shots for which nothing more is asked, because they were asked for before, together with others that are not done.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        continued: Vec<AskedRender>,
+    },
+    /// What was asked for is not wanted any more: a person withdrew it, or the shot is gone from the file.
+    RendersWithdrawn {
+        workflow: String,
+        renders: Vec<AskedRender>,
+    },
     /// The deadline of an [`crate::Action::Wake`] has passed.
     TimerFired,
     /// The user interrupted the run: nothing more is submitted, tasks in flight are left to the next run.
     Interrupted,
 }
 
-/// A forced rerun: the base key and the salt that makes the new key differ from it.
+/// A render that was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ForcedRerun {
-    /// The key that the file gives, as lower-case hex.
-    pub key: String,
-    /// The salt. An empty one is none: the work itself, which a concurrent run renders.
-    pub salt: String,
-    /// The salt of the rerun that was on record when the run looked: another one since is that of a concurrent run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub supersedes: Option<String>,
+pub struct AskedRender {
+    /// The name of the instance, without the number of a take.
+    pub instance: String,
+    /// The number in its list of renders.
+    pub render: u32,
+}
+
+fn first_render() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_first_render(render: &u32) -> bool {
+    *render == 1
 }
 
 impl Event {
@@ -231,6 +251,8 @@ impl Event {
             Self::Reconciled { .. } => EventKind::Reconciled,
             Self::TaskExpired { .. } => EventKind::TaskExpired,
             Self::Resolved { .. } => EventKind::Resolved,
+            Self::RendersAsked { .. } => EventKind::RendersAsked,
+            Self::RendersWithdrawn { .. } => EventKind::RendersWithdrawn,
             Self::TimerFired => EventKind::TimerFired,
             Self::Interrupted => EventKind::Interrupted,
         }
@@ -258,6 +280,8 @@ impl Event {
             | Self::FilmJoined { .. }
             | Self::JoinFailed { .. }
             | Self::Resolved { .. }
+            | Self::RendersAsked { .. }
+            | Self::RendersWithdrawn { .. }
             | Self::TimerFired
             | Self::Interrupted => None,
         }
@@ -293,6 +317,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::renders::{RendersOfRequest, Work};
 
     #[test]
     fn event_kind_equals_serialized_tag() {
@@ -301,7 +326,7 @@ mod tests {
         let events = [
             Event::RunConfigured { only: None, fail_fast: true },
             Event::Started,
-            Event::LookupDone { node, key: String::new(), existing: ExistingWork::None },
+            Event::LookupDone { node, key: String::new(), existing: ExistingWork::None, render: 1 },
             Event::Prepared {
                 node,
                 attempt: attempt.clone(),
@@ -310,12 +335,18 @@ mod tests {
                 by_url: false,
                 service_independent_key: None,
                 reservation: Reservation::default(),
-                forced_rerun: None,
-                recorded_rerun: None,
+                render: 1,
                 parts: Vec::new(),
             },
             Event::BudgetExceeded { node, cap: BudgetCap::Cost },
-            Event::ClaimConflict { node, existing: ExistingWork::None, rerun: None },
+            Event::ClaimConflict {
+                node,
+                existing: ExistingWork::None,
+                renders: Some(Box::new(RecordedRenders {
+                    request: RendersOfRequest::new([], [(1, Work::Video), (2, Work::Live)]),
+                    wishes: crate::renders::Wishes { open: Some(3), done: [2].into(), ..Default::default() },
+                })),
+            },
             Event::PrepareFailed { node, failure: failure() },
             Event::Submitted { node, attempt: attempt.clone(), task: TaskId::from("t") },
             Event::refused(
@@ -351,6 +382,8 @@ mod tests {
             },
             Event::TaskExpired { node, attempt: AttemptId::from("r.1") },
             Event::Resolved { attempt: AttemptId::from("r.1"), resolution: Resolution::NotAccepted },
+            Event::RendersAsked { workflow: String::new(), renders: Vec::new(), continued: Vec::new() },
+            Event::RendersWithdrawn { workflow: String::new(), renders: Vec::new() },
             Event::TimerFired,
             Event::Interrupted,
         ];
@@ -358,6 +391,7 @@ mod tests {
         for (event, kind) in events.iter().zip(EventKind::ALL) {
             let stored = serde_json::to_value(event).unwrap();
             assert_eq!((stored["event"].as_str(), event.kind()), (Some(kind.as_str()), *kind));
+            assert_eq!(serde_json::from_value::<Event>(stored).unwrap(), *event, "it can be read back");
         }
     }
 

@@ -48,6 +48,8 @@ event_kinds! {
     Reconciled = "reconciled",
     TaskExpired = "task-expired",
     Resolved = "resolved",
+    RendersAsked = "renders-asked",
+    RendersWithdrawn = "renders-withdrawn",
     TimerFired = "timer-fired",
     Interrupted = "interrupted",
 }

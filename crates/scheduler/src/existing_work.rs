@@ -64,8 +64,12 @@ pub enum ExistingWork {
     /// Another live run is about to submit the same node.
     ClaimedByOtherRun { run: RunId },
     /// The record has changed since the lookup: an attempt of the same run holds the key, because another command has fetched or adopted
-    /// its task. It is looked up again.
-    Changed { attempt: AttemptId },
+    /// its task, or the node is another render by now. It is looked up again.
+    Changed {
+        /// The attempt that holds the key.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<AttemptId>,
+    },
 }
 
 impl ExistingWork {

@@ -1,11 +1,11 @@
-//! Node keys: a hash over the request, the content of its inputs, the service, and the salts of forced reruns.
+//! Node keys: a hash over the request, the content of its inputs and the service, and the number of the render within it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use workflow::plan::{NodeIx, NodeKey, Plan};
+use workflow::plan::{NodeIx, NodeKey, Plan, Selection};
 
 use crate::artifact::Artifact;
-use crate::event::ForcedRerun;
+use crate::renders::{Choice, RecordedRenders, Renders};
 
 /// What enters every key of a run besides the plan.
 #[derive(Debug, Clone, Default)]
@@ -13,13 +13,9 @@ pub struct KeyResolver {
     service: String,
     /// Salt of all keys of the run.
     salt: Option<String>,
-    /// Recorded salts, by base key.
-    salts: HashMap<NodeKey, String>,
-    /// Nodes with a forced rerun in this run, and their salt.
-    forced: HashSet<NodeIx>,
-    new_salt: String,
-    /// Base keys of forced reruns that an earlier run began and did not finish.
-    unfinished: HashSet<NodeKey>,
+    renders: Renders,
+    /// The nodes that the run may submit; `None` for all.
+    selected: Option<HashSet<NodeIx>>,
 }
 
 impl KeyResolver {
@@ -41,150 +37,82 @@ impl KeyResolver {
         Self { salt, ..self }
     }
 
-    /// Applies recorded salts, so that the latest rerun of a shot counts.
+    /// Keys of the renders on record.
     #[must_use]
-    pub fn with_recorded_salts(self, salts: HashMap<NodeKey, String>) -> Self {
-        Self { salts, ..self }
+    pub fn with_renders(self, renders: Renders) -> Self {
+        Self { renders, ..self }
     }
 
-    /// Forces a rerun of `nodes`: `salt` makes their keys differ from all recorded ones.
+    /// Keys for a run that submits the selected nodes only: what was asked for of the others stays open.
     #[must_use]
-    pub fn with_forced(self, nodes: impl IntoIterator<Item = NodeIx>, salt: impl Into<String>) -> Self {
-        Self { forced: nodes.into_iter().collect(), new_salt: salt.into(), ..self }
+    pub fn with_selection(self, plan: &Plan, selection: Option<&Selection>) -> Self {
+        let of_selection = |selection: &Selection| {
+            plan.nodes().map(|(node, _)| node).filter(|node| selection.contains(*node)).collect()
+        };
+        Self { selected: selection.map(of_selection), ..self }
     }
 
-    /// Continues unfinished reruns: forcing such a node again leads to the work that was begun, and not to another task.
+    /// The renders on record, and what was asked for.
     #[must_use]
-    pub fn with_unfinished_reruns(self, base_keys: HashSet<NodeKey>) -> Self {
-        Self { unfinished: base_keys, ..self }
+    pub fn renders(&self) -> &Renders {
+        &self.renders
     }
 
-    /// Goes on with the rerun of another run: forcing its node leads to the work that was begun there.
-    pub fn continue_rerun(&mut self, rerun: &ForcedRerun) {
-        // A malformed key matches no node.
-        if let Some(base) = NodeKey::parse(&rerun.key) {
-            if rerun.salt.is_empty() {
-                self.salts.remove(&base);
-            } else {
-                self.salts.insert(base, rerun.salt.clone());
-            }
-            self.unfinished.insert(base);
-        }
+    /// The same, to ask for more.
+    pub fn renders_mut(&mut self) -> &mut Renders {
+        &mut self.renders
     }
 
-    /// Whether a forced rerun of a node was requested.
+    fn is_selected(&self, node: NodeIx) -> bool {
+        self.selected.as_ref().is_none_or(|selected| selected.contains(&node))
+    }
+
+    /// The render that was asked for and that a node makes.
     #[must_use]
-    pub fn is_forced(&self, node: NodeIx) -> bool {
-        self.forced.contains(&node)
+    pub fn asked_render(&self, plan: &Plan, node: NodeIx) -> Option<u32> {
+        let made = plan.node(node);
+        let open = self.renders.wishes().get(made.name_without_take())?.open?;
+        let makes_it = match made.take {
+            Some(take) => take == open,
+            None => made.picked.is_none(),
+        };
+        (makes_it && self.is_selected(node)).then_some(open)
     }
 
-    /// Whether a node's work is new whatever the frames that it takes are: a forced rerun is, unless it may continue an unfinished one.
-    #[must_use]
-    pub fn is_always_new(&self, node: NodeIx) -> bool {
-        self.is_forced(node) && self.unfinished.is_empty()
-    }
-
-    /// The key of a node, once the videos that it takes frames from are known.
+    /// The key of a node, once the videos that it takes frames from are known, and the render that it is. Assigns its number to it.
     #[must_use]
     pub fn key<'a>(
-        &self,
+        &mut self,
         plan: &Plan,
         node: NodeIx,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-    ) -> Option<NodeKey> {
-        let base = self.base_key(plan, node, artifact)?;
-        Some(match self.salt_of(node, &base) {
-            Some(salt) => base.salted(salt),
-            None => base,
-        })
+    ) -> Option<(NodeKey, Choice)> {
+        let request = self.request_key(plan, node, artifact)?;
+        let is_selected = self.is_selected(node);
+        let choice = self.renders.assign(plan.node(node), request, is_selected);
+        Some((request.numbered(choice.number), choice))
     }
 
-    /// The key without the service: equal for the same work at any service.
+    /// What the record has by now of a node's request and its instance.
+    pub fn refresh(&mut self, plan: &Plan, node: NodeIx, key: NodeKey, recorded: RecordedRenders) {
+        self.renders.refresh(plan.node(node), key.numbered(1), recorded);
+    }
+
+    /// The key of a node's request at any service, with the number of its key: equal for the same work everywhere.
     #[must_use]
     pub fn service_independent_key<'a>(
         &self,
         plan: &Plan,
         node: NodeIx,
-        artifact: impl Fn(NodeIx) -> Option<&'a Artifact> + Copy,
-    ) -> Option<NodeKey> {
-        let key = self.key_at(plan, node, "", artifact)?;
-        // A key is hashed from the whole request, for every submission: only where it decides something.
-        if !self.may_have_salt(node) {
-            return Some(key);
-        }
-        let base = self.base_key(plan, node, artifact)?;
-        Some(match self.salt_of(node, &base) {
-            Some(salt) => key.salted(salt),
-            None => key,
-        })
-    }
-
-    /// What is recorded for a forced rerun.
-    #[must_use]
-    pub fn forced_rerun<'a>(
-        &self,
-        plan: &Plan,
-        node: NodeIx,
-        artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-    ) -> Option<ForcedRerun> {
-        if !self.is_forced(node) {
-            return None;
-        }
-        let base = self.base_key(plan, node, artifact)?;
-        self.has_new_salt(node, &base).then(|| ForcedRerun {
-            key: base.to_string(),
-            salt: self.new_salt.clone(),
-            supersedes: self.salts.get(&base).cloned(),
-        })
-    }
-
-    /// The rerun that the node's key belongs to: one of this run, or a recorded one.
-    #[must_use]
-    pub fn rerun<'a>(
-        &self,
-        plan: &Plan,
-        node: NodeIx,
-        artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-    ) -> Option<ForcedRerun> {
-        if !self.may_have_salt(node) {
-            return None;
-        }
-        let base = self.base_key(plan, node, artifact)?;
-        let salt = self.salt_of(node, &base)?;
-        Some(ForcedRerun { key: base.to_string(), salt: salt.to_owned(), supersedes: None })
-    }
-
-    /// Whether a salt of a forced rerun may enter the node's key, which only its base key tells.
-    fn may_have_salt(&self, node: NodeIx) -> bool {
-        !self.salts.is_empty() || self.is_forced(node)
-    }
-
-    fn has_new_salt(&self, node: NodeIx, base: &NodeKey) -> bool {
-        self.is_forced(node) && !self.unfinished.contains(base)
-    }
-
-    fn salt_of(&self, node: NodeIx, base: &NodeKey) -> Option<&str> {
-        if self.has_new_salt(node, base) {
-            return Some(&self.new_salt);
-        }
-        self.salts.get(base).map(String::as_str)
-    }
-
-    /// The key of the work that is on record and counts, whether or not this run renders the node again.
-    #[must_use]
-    pub fn recorded_key<'a>(
-        &self,
-        plan: &Plan,
-        node: NodeIx,
+        key: NodeKey,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Option<NodeKey> {
-        let base = self.base_key(plan, node, artifact)?;
-        Some(self.salts.get(&base).map_or(base, |salt| base.salted(salt)))
+        Some(self.key_at(plan, node, "", artifact)?.numbered(key.number()))
     }
 
-    /// The key of a node without the salt of a rerun: the one that the workflow file gives.
+    /// The key of a node's request, with number 1.
     #[must_use]
-    pub fn base_key<'a>(
+    pub fn request_key<'a>(
         &self,
         plan: &Plan,
         node: NodeIx,

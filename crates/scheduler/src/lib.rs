@@ -4,6 +4,7 @@
 //! * [`budget`] reserves before a submission and settles after it.
 //! * [`Policy`] holds the limits, timeouts and back-off of a run.
 //! * [`polling`] schedules polls by the age of tasks and the durations of finished ones.
+//! * [`renders`] says which render of its instance a node is.
 //! * [`Shot`] and [`RunProjection`] fold events into attempts and status: the only fold of the event log.
 //! * [`last_run`] finds the failed shots of a recorded run.
 //!
@@ -32,6 +33,7 @@ pub mod policy;
 pub mod polling;
 mod projection;
 mod recorded_attempt;
+pub mod renders;
 mod response;
 pub mod spending;
 mod state;
@@ -42,7 +44,7 @@ pub use artifact::{Artifact, ModificationTime};
 pub use attempt::Attempt;
 pub use attempt_state::AttemptState;
 pub use budget::Budget;
-pub use event::{Event, EventKind, ExistingWork, ForcedRerun, PollResult, Refusal, RefusalKind, Resolution};
+pub use event::{AskedRender, Event, EventKind, ExistingWork, PollResult, Refusal, RefusalKind, Resolution};
 pub use ids::{AttemptId, RunId, Seq, TaskId};
 pub use key_resolver::KeyResolver;
 pub use limits::{AimdLimiter, ObservedLimits, ObservedRate, PostRamp, TokenBucket};

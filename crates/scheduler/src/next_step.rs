@@ -69,6 +69,8 @@ impl NextStep {
             | Event::Reconciled { .. }
             | Event::TaskExpired { .. }
             | Event::Resolved { .. }
+            | Event::RendersAsked { .. }
+            | Event::RendersWithdrawn { .. }
             | Event::TimerFired
             | Event::Interrupted => Self::Continue,
         }

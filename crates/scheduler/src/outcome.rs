@@ -99,6 +99,27 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
+    /// Whether the same request would fail again, so that a render that was asked for is not waited for any more.
+    #[must_use]
+    pub fn is_final(self) -> bool {
+        match self {
+            Self::InputModerated
+            | Self::OutputModerated
+            | Self::Invalid
+            | Self::Expired
+            | Self::Corrupt
+            | Self::Task
+            | Self::Abandoned => true,
+            Self::RateLimited
+            | Self::Quota
+            | Self::Unauthorized
+            | Self::Transient
+            | Self::Local
+            | Self::Storage
+            | Self::Unrecorded => false,
+        }
+    }
+
     /// Whether it is a failure of this machine, which trying again does not change.
     #[must_use]
     pub fn is_local(self) -> bool {

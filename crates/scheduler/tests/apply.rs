@@ -36,8 +36,7 @@ fn prepared_event(node: NodeIx, name: &str) -> Event {
         by_url: true,
         service_independent_key: None,
         reservation: scheduler::budget::Reservation::default(),
-        forced_rerun: None,
-        recorded_rerun: None,
+        render: 1,
         parts: Vec::new(),
     }
 }
@@ -125,7 +124,7 @@ impl Script {
     }
 
     fn lookup_done(&mut self, name: &str, existing: ExistingWork) -> Vec<String> {
-        self.on(Event::LookupDone { node: self.ix(name), key: "00".repeat(32), existing })
+        self.on(Event::LookupDone { node: self.ix(name), key: "00".repeat(32), existing, render: 1 })
     }
 
     fn prepared(&mut self, name: &str) -> Vec<String> {
@@ -970,14 +969,14 @@ fn every_event_fits_its_phase_or_is_reported() {
     let (node, attempt) = (NodeIx::new(0), attempt("a"));
     let failure = || Failure::new(FailureKind::Local, "no");
     let events = [
-        Event::LookupDone { node, key: "00".repeat(32), existing: ExistingWork::None },
+        Event::LookupDone { node, key: "00".repeat(32), existing: ExistingWork::None, render: 1 },
         Event::PrepareFailed { node, failure: failure() },
         prepared_event(node, "a"),
         Event::BudgetExceeded { node, cap: BudgetCap::Tasks },
         Event::ClaimConflict {
             node,
             existing: ExistingWork::ClaimedByOtherRun { run: RunId::from("other") },
-            rerun: None,
+            renders: None,
         },
         Event::Submitted { node, attempt: attempt.clone(), task: task("a") },
         Event::Indeterminate {
@@ -1052,7 +1051,7 @@ fn shot_claimed_by_another_run_gets_a_later_lookup() {
     let taken = Event::ClaimConflict {
         node: run.ix("a"),
         existing: ExistingWork::ClaimedByOtherRun { run: RunId::from("other") },
-        rerun: None,
+        renders: None,
     };
     assert_eq!(run.on(taken), ["lookup a"]);
     let since = run.now;
@@ -1065,8 +1064,12 @@ fn shot_claimed_by_another_run_gets_lookups_until_its_timeout() {
     let mut run = Script::new(&["a"]);
     run.start();
     let claimed = |run: &str| ExistingWork::ClaimedByOtherRun { run: RunId::from(run) };
-    let event =
-        |run: &str| Event::LookupDone { node: NodeIx::new(0), key: "00".repeat(32), existing: claimed(run) };
+    let event = |run: &str| Event::LookupDone {
+        node: NodeIx::new(0),
+        key: "00".repeat(32),
+        existing: claimed(run),
+        render: 1,
+    };
     assert!(run.state.must_persist(&event("other"), run.now) && !run.state.repeats_claim(&event("other")));
     assert_eq!(run.lookup_done("a", claimed("other")), ["lookup a"]);
     assert!(!run.state.must_persist(&event("other"), run.now) && run.state.repeats_claim(&event("other")));
@@ -1087,8 +1090,8 @@ fn changed_record_gets_another_lookup() {
     let mut run = Script::new(&["a"]);
     run.start();
     run.lookup_done("a", ExistingWork::None);
-    let existing = ExistingWork::Changed { attempt: attempt("a") };
-    assert_eq!(run.on(Event::ClaimConflict { node: run.ix("a"), existing, rerun: None }), ["lookup a"]);
+    let existing = ExistingWork::Changed { attempt: Some(attempt("a")) };
+    assert_eq!(run.on(Event::ClaimConflict { node: run.ix("a"), existing, renders: None }), ["lookup a"]);
     assert_eq!(run.state.node(run.ix("a")).phase, Phase::LookingUp);
 }
 

@@ -11,7 +11,7 @@ mod page;
 pub use self::{
     manifest::{
         Attempt, Axis, Caption, Clip, Cut, CutKind, Film, FilmState, MANIFEST_VERSION, MAX_MANIFEST_BYTES,
-        Manifest, ManifestError, Parent, ParentKind, Shot, Workflow,
+        Manifest, ManifestError, Parent, ParentKind, Render, Shot, Workflow,
     },
     page::{live_page, page},
 };

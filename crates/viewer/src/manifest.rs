@@ -137,6 +137,9 @@ pub struct Clip {
     pub elapsed_ms: Option<u64>,
     /// All attempts of its name, oldest first, those of earlier texts included.
     pub attempts: Vec<Attempt>,
+    /// The renders of its instance, where there are several and they are no takes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub renders: Vec<Render>,
     /// Why the present text has no video.
     pub failure: Option<String>,
     /// The clips that it depends on.
@@ -159,6 +162,30 @@ impl Clip {
         let costs = self.attempts.iter().filter_map(|attempt| attempt.cost);
         costs.reduce(Money::saturating_add).or(self.cost)
     }
+}
+
+/// A render of a clip's instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Render {
+    /// Its number, which `runner pick` takes.
+    pub number: u32,
+    /// The beginning of its key. Where it is not that of the clip but for its number, the request was another one.
+    pub key: String,
+    /// Its video, relative to the manifest.
+    pub file: Option<String>,
+    /// Size of that.
+    pub bytes: Option<u64>,
+    /// When its task ended, or was submitted.
+    #[schemars(with = "i64")]
+    pub made_at: Timestamp,
+    /// Whether it was asked for with `run --rerun`.
+    pub is_asked: bool,
+    /// Whether it is the one that counts.
+    pub counts: bool,
+    /// The most that its task cost, as the cost of its clip.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "micros")]
+    #[schemars(with = "Option<u64>")]
+    pub cost: Option<Money>,
 }
 
 /// An attempt at a clip.

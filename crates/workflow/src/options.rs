@@ -15,6 +15,8 @@ pub struct Options {
     pub axes: Vec<(String, String)>,
     /// Recorded picks. A `pick` in the file overrides them.
     pub picks: Picks,
+    /// What was asked for with `--rerun`, by workflow and instance.
+    pub asked: BTreeMap<String, BTreeMap<String, AskedRenders>>,
     /// What the service that a run would use takes, where that is known.
     pub service: Option<ServiceLimits>,
 }
@@ -42,10 +44,27 @@ pub struct ParamFile {
     pub text: String,
 }
 
+/// The renders of an instance that were asked for with `--rerun`, by their numbers in the instance's list of renders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AskedRenders {
+    /// The one that is still to be made.
+    pub open: Option<u32>,
+    /// The newest one that is done.
+    pub done: Option<u32>,
+}
+
+impl AskedRenders {
+    /// The highest number.
+    #[must_use]
+    pub fn highest(self) -> Option<u32> {
+        self.open.max(self.done)
+    }
+}
+
 /// Picks that the caller has recorded. A `pick` in the file overrides them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Picks {
-    /// Take by the name of a shot or instance: `lamp`, `lamp@look=noir`.
+    /// Render by the name of a shot or instance: `lamp`, `lamp@look=noir`. Of a shot with `takes`, render 2 is take 2.
     pub takes: BTreeMap<String, u32>,
     /// Picked instances of a shot by their cells, as instance names write them: `look=noir,seed=3`. One for each cell of the workflow's
     /// matrix.

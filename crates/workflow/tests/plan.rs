@@ -146,7 +146,6 @@ fn changing_pick_keeps_requests_and_keys_of_takes() {
         assert_eq!(one.node(one.find(take).unwrap()).request, three.node(three.find(take).unwrap()).request);
         assert_eq!(key_of(&one, take), key_of(&three, take));
     }
-    assert_ne!(key_of(&one, "a#1"), key_of(&one, "a#2"));
 }
 
 #[test]
@@ -193,8 +192,8 @@ shots:
 ",
     );
     let pinned = [
-        ("a#2", "e33afe8a0f5efc6c7cfc109718eb887d498214ce760a200e171ceb2590265334"),
-        ("c", "cb6c9f4e3e468409b219f8a94bed785030a4e2fbf45367d3c0db47140259a25f"),
+        ("a#2", "528282b7addaff595e0488733bbae285b66a9ab345765e2a1112ad41a0f1c032"),
+        ("c", "a7b1acd7a3d65c0b7501bae9c2e963c57ab19e2301812343c92631bc1ac95277"),
     ];
     for (name, key) in pinned {
         assert_eq!(key_of(&plan, name).to_string(), key, "{name}");
@@ -212,47 +211,51 @@ fn key_round_trips_through_text_and_json() {
 }
 
 #[test]
-fn identical_shots_get_distinct_occurrences() {
+fn key_is_that_of_the_request_whichever_shot_or_take_it_is() {
     let plan = plan(
-        "version: 1\ndefaults: {model: modelb-video-480p, prompt: x}\nshots: [{id: a}, {id: b}, {id: c, salt: s}]\n",
+        "version: 1\ndefaults: {model: modelb-video-480p, prompt: x}\nshots: [{id: a}, {id: b}, {id: c, salt: s}, {id: d, takes: 2}, {id: e, takes: 2, prompt: \"take {{ take }}\"}]\n",
     );
-    let occurrences: Vec<u32> = plan.nodes().map(|(_, node)| node.occurrence).collect();
-    assert_eq!(occurrences, [0, 1, 0]);
-    assert_ne!(key_of(&plan, "a"), key_of(&plan, "b"));
+    let key = |name: &str| key_of(&plan, name);
+    assert_eq!((key("a"), key("a"), key("a")), (key("b"), key("d#1"), key("d#2")));
+    assert_ne!(key("a"), key("c"));
+    assert_ne!(key("e#1"), key("e#2"));
 }
 
 #[test]
-fn numbers_of_identical_shots_depend_on_nothing_but_what_they_continue() {
-    let numbers = |shots: &str| -> Vec<(String, u32)> {
-        let plan = plan(&format!(
-            "version: 1\ndefaults: {{model: modelb-video-480p, prompt: x}}\nshots: [{shots}]\n"
-        ));
-        plan.nodes().map(|(_, node)| (node.name.clone(), node.occurrence)).collect()
+fn render_that_was_asked_for_is_a_take_or_a_node_beside_a_picked_one() {
+    let asked = |open: Option<u32>, done: Option<u32>| workflow::AskedRenders { open, done };
+    let names = |shot: &str, asked: workflow::AskedRenders| -> Vec<(String, Option<u32>, String)> {
+        let text = format!(
+            "version: 1\nname: w\ndefaults: {{model: modelb-video-480p}}\nshots: [{shot}, {{id: z, continues: a, prompt: z}}]\n"
+        );
+        let asked = [("w".to_owned(), [("a".to_owned(), asked)].into())].into();
+        let options = workflow::Options { asked, ..workflow::Options::default() };
+        let plan = workflow::load(
+            text.as_bytes(),
+            "w.yaml",
+            &workflow::InMemory::default(),
+            &options,
+            contract::Contract::embedded(),
+        )
+        .expect("a plan");
+        let of_shot = plan.nodes().filter(|(_, node)| &*node.shot == "a");
+        let prompt = |ix| plan.request_outline(ix)["prompt"].as_str().unwrap_or_default().to_owned();
+        of_shot.map(|(ix, node)| (node.name.clone(), node.picked, prompt(ix))).collect()
     };
-    let expected = |numbers: &[(&str, u32)]| -> Vec<(String, u32)> {
-        numbers.iter().map(|(name, number)| ((*name).to_owned(), *number)).collect()
-    };
-    let a = "{id: a1}, {id: a2}";
-    assert_eq!(
-        numbers(&format!(
-            "{a}, {{id: b1, continues: a1}}, {{id: b2, continues: a2}}, {{id: c2, continues: b2}}"
-        )),
-        expected(&[("a1", 0), ("a2", 1), ("b1", 0), ("b2", 0), ("c2", 0)])
-    );
-    // Without one, or in another order, the others keep their numbers.
-    assert_eq!(
-        numbers(&format!("{a}, {{id: b2, continues: a2}}")),
-        expected(&[("a1", 0), ("a2", 1), ("b2", 0)])
-    );
-    assert_eq!(
-        numbers(&format!("{a}, {{id: b2, continues: a2}}, {{id: b1, continues: a1}}")),
-        expected(&[("a1", 0), ("a2", 1), ("b2", 0), ("b1", 0)])
-    );
-    // Two that continue the same are two videos, also where they come before it in the file.
-    assert_eq!(
-        numbers("{id: b1, continues: a}, {id: b2, continues: a}, {id: a}"),
-        expected(&[("b1", 0), ("b2", 1), ("a", 0)])
-    );
+    let node =
+        |name: &str, picked: Option<u32>, prompt: &str| (name.to_owned(), picked, format!("take {prompt}"));
+    let shot = "{id: a, prompt: \"take {{ take }}\"}";
+    assert_eq!(names(shot, asked(None, None)), [node("a", None, "1")]);
+    assert_eq!(names(shot, asked(Some(2), None)), [node("a", None, "2")]);
+    assert_eq!(names(shot, asked(None, Some(2))), [node("a", None, "2")]);
+    let picked = "{id: a, prompt: \"take {{ take }}\", pick: 1}";
+    assert_eq!(names(picked, asked(None, Some(2))), [node("a", Some(1), "1")]);
+    assert_eq!(names(picked, asked(Some(2), None)), [node("a", Some(1), "1"), node("a#2", None, "2")]);
+    let takes = "{id: a, prompt: \"take {{ take }}\", takes: 2, pick: 1}";
+    let three = [node("a#1", None, "1"), node("a#2", None, "2"), node("a#3", None, "3")];
+    assert_eq!(names(takes, asked(Some(3), None)), three);
+    assert_eq!(names(takes, asked(None, Some(3))), three);
+    assert_eq!(names(takes, asked(None, Some(2))).len(), 2);
 }
 
 #[test]

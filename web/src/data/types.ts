@@ -65,6 +65,18 @@ export interface Attempt {
   cost?: number;
 }
 
+export interface Render {
+  /** What `runner pick` takes. */
+  number: number;
+  key: string;
+  file: string | null;
+  bytes: number | null;
+  made_at: number;
+  is_asked: boolean;
+  counts: boolean;
+  cost?: number;
+}
+
 export interface Parent {
   clip: string;
   kind: ParentKind;
@@ -98,6 +110,8 @@ export interface Clip {
   cost: number | null;
   elapsed_ms: number | null;
   attempts: Attempt[];
+  /** Where there are several that are no takes. */
+  renders?: Render[];
   failure: string | null;
   parents: Parent[];
   command: string;

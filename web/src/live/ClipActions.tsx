@@ -18,7 +18,7 @@ export function ClipActions({ clip }: { clip: Clip }) {
         <PickButton clip={clip} start={performing.start} busy={performing.busy} />
         {attempt !== undefined && <button type="button" class="button" onClick={() => openDialog({ kind: "resolve", attempt, clip: clip.id })}>Resolve…</button>}
         {hasVideo
-          ? <button type="button" class="button" onClick={() => openDialog({ kind: "run", rerun: [clip.id] })}><Icon name="again" /> Render again…</button>
+          ? <button type="button" class="button" onClick={() => openDialog({ kind: "run", rerun: [clip.id.split("#", 1)[0] ?? clip.id] })}><Icon name="again" /> Render again…</button>
           : attempt === undefined && <button type="button" class="button" onClick={() => openDialog({ kind: "run", only: [clip.id] })}><Icon name="play" /> Render…</button>}
         <button type="button" class="button" onClick={() => openDialog({ kind: "edit", shot: clip.shot })}><Icon name="edit" /> Edit…</button>
       </div>

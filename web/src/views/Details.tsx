@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { totalCost } from "../data/model";
 import type { Clip } from "../data/types";
 import { ClipActions } from "../live/ClipActions";
+import { Renders } from "../live/Renders";
 import { isOfOtherRequest } from "../logic/attempts";
 import { formatBytes, formatCost, formatDate, formatDuration, formatSeconds } from "../logic/format";
 import { mediaUrl } from "../logic/media-url";
@@ -94,6 +95,7 @@ function Body({ clip }: { clip: Clip }) {
           </ul>
         </section>
       )}
+      <Renders clip={clip} />
       {clip.attempts.length > 0 && (
         <section>
           <h3>Attempts</h3>

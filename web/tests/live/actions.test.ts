@@ -53,18 +53,21 @@ it("renders, picks a take, renders what waited for it, and edits a prompt", asyn
   await expect.poll(() => page.locator(".details .prompt").innerText()).toBe("the sea, <b>calm</b> at last");
 });
 
-it("renders one clip again, within a cap", async () => {
-  const harbor = await project(HARBOR);
+it("renders a shot again, within a cap, and goes back to the earlier render", async () => {
+  const harbor = await project(HARBOR.replace("takes: 2, ", ""));
   await harbor.runner("run", "harbor.yaml");
   const page = await harbor.open(await harbor.serve());
-  await details(page, "lamp#1");
+  await details(page, "lamp");
   await page.getByRole("button", { name: "Render again…" }).click();
   await expect.poll(() => page.locator(".dialog .estimate").innerText()).toMatch(/^to submit: 1 to 2 tasks,/);
   await page.getByRole("spinbutton", { name: "Maximum number of tasks" }).fill("1");
-  await expect.poll(() => page.locator(".dialog .command code").innerText()).toBe("runner run --rerun=lamp#1 --max-tasks=1 --own-caps harbor.yaml");
+  await expect.poll(() => page.locator(".dialog .command code").innerText()).toBe("runner run --rerun=lamp --max-tasks=1 --own-caps harbor.yaml");
   await page.locator(".dialog").getByRole("button", { name: "Run", exact: true }).click();
-  await expect.poll(() => page.locator(".attempts li").count()).toBe(2);
-  await expect.poll(() => state(page, "lamp#1")).toBe("done");
+  await expect.poll(() => page.locator(".renders li").count()).toBe(2);
+  await expect.poll(() => page.locator(".renders li").last().innerText()).toContain("used");
+  await page.getByRole("button", { name: "Use this one" }).click();
+  await expect.poll(() => page.locator(".renders li").first().innerText()).toContain("used");
+  await expect.poll(() => state(page, "lamp")).toBe("done");
 });
 
 it("shows a run again whose file has changed since its preview, and starts nothing else", async () => {

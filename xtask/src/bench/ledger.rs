@@ -109,7 +109,7 @@ pub(super) fn measure() -> Result<String, String> {
 pub(super) fn complete(action: Action, state: &RunState, number: usize) -> Option<Event> {
     Some(match action {
         Action::Lookup { node, key, .. } => {
-            Event::LookupDone { node, key: key.to_string(), existing: ExistingWork::None }
+            Event::LookupDone { node, key: key.to_string(), existing: ExistingWork::None, render: 1 }
         }
         Action::Prepare { node, key, .. } => Event::Prepared {
             node,
@@ -119,8 +119,7 @@ pub(super) fn complete(action: Action, state: &RunState, number: usize) -> Optio
             by_url: false,
             service_independent_key: state.service_independent_key(node).map(|key| key.to_string()),
             reservation: state.budget().reservation(state.plan(), node),
-            forced_rerun: None,
-            recorded_rerun: None,
+            render: 1,
             parts: Vec::new(),
         },
         Action::Submit { node, attempt } => {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::processes::{Cluster, KEY, signal, stderr};
 use super::server::ServerProgram;
 use super::service::{Behavior, CountingService, FAILING};
-use crate::exit_code::{ACTION_NEEDED, DONE, FAILED, INVALID_INPUT};
+use crate::exit_code::{ACTION_NEEDED, BUDGET_EXCEEDED, DONE, FAILED, INVALID_INPUT};
 
 /// A name that has to be encoded in URLs.
 const WORKFLOW: &str = "
@@ -124,7 +124,18 @@ fn reruns(cluster: &Cluster, service: &CountingService) -> Result<(), String> {
     let planned = other.json(&["plan", "w.yaml", "--format", "json"])?;
     expect(&decisions(&planned), &["reuse", "reuse"], "the plan after a rerun")?;
     other.ends(&["run", "w.yaml"], DONE)?;
-    expect(&(service.accepted() - before), &2, "tasks after a rerun")
+    expect(&(service.accepted() - before), &2, "tasks after a rerun")?;
+    // One that a cap ends is still wanted, until it is withdrawn or done, whichever client does that.
+    let capped = ["run", "w.yaml", "--rerun", "a", "--max-tasks", "0", "--partial"];
+    client.ends(&capped, BUDGET_EXCEEDED)?;
+    let planned = other.json(&["plan", "w.yaml", "--format", "json"])?;
+    expect(&decisions(&planned), &["execute", "deferred"], "the plan after a rerun that a cap ended")?;
+    other.ends(&["run", "w.yaml", "--rerun", "a", "--withdraw"], DONE)?;
+    let planned = other.json(&["plan", "w.yaml", "--format", "json"])?;
+    expect(&decisions(&planned), &["reuse", "reuse"], "the plan after a withdrawal")?;
+    client.ends(&capped, BUDGET_EXCEEDED)?;
+    other.ends(&["run", "w.yaml", "--rerun", "a"], DONE)?;
+    expect(&(service.accepted() - before), &4, "tasks of a rerun that another client continues")
 }
 
 /// `--failed` renders what failed in the last run, whichever client ran it; exit codes and what a failure leads to are those of one machine.

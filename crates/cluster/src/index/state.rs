@@ -1,15 +1,13 @@
 //! The entries of an index. Pure.
 
 use engine::ledger::RunRow;
-use scheduler::{ForcedRerun, RunId, Timestamp};
+use scheduler::{RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// The key of the index of all workflows. No workflow has it, see [`index_key`].
 pub(crate) const ALL_RUNS: &str = "all";
 /// Entries of an index, at most. The oldest runs that have ended are left out first.
 const MAX_RUNS: usize = 256;
-/// Reruns of a full segment.
-const SEGMENT_LEN: usize = 256;
 
 /// The key of a workflow's index.
 pub(crate) fn index_key(workflow: &str) -> String {
@@ -86,33 +84,6 @@ impl RunList {
     }
 }
 
-/// Where the next rerun is appended: reruns are kept in segments, so that appending writes little.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct RerunLog {
-    len: usize,
-}
-
-impl RerunLog {
-    /// Appends one; `segment` is the content of [`Self::open_segment`].
-    pub(crate) fn append(&mut self, segment: &mut Vec<ForcedRerun>, rerun: ForcedRerun) {
-        if !segment.contains(&rerun) {
-            segment.push(rerun);
-            self.len += 1;
-        }
-    }
-
-    /// The state key of the segment that is appended to.
-    pub(crate) fn open_segment(self) -> String {
-        format!("reruns/{}", self.len / SEGMENT_LEN)
-    }
-
-    /// The state keys of all segments, oldest first.
-    pub(crate) fn segments(self) -> impl Iterator<Item = String> {
-        (0..=self.len / SEGMENT_LEN).map(|segment| format!("reruns/{segment}"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,24 +122,5 @@ mod tests {
         list.add(entry(1));
         list.end(&ended(9));
         assert_eq!(list.latest_first(), [RunEntry { ended: Some(Timestamp(5)), ..entry(1) }]);
-    }
-
-    #[test]
-    fn reruns_are_split_into_segments() {
-        let rerun =
-            |number: usize| ForcedRerun { key: number.to_string(), salt: "r1".to_owned(), supersedes: None };
-        let mut segments: std::collections::BTreeMap<String, Vec<ForcedRerun>> =
-            std::collections::BTreeMap::new();
-        let mut log = RerunLog::default();
-        for number in 0..2 * SEGMENT_LEN + 3 {
-            for _ in 0..2 {
-                log.append(segments.entry(log.open_segment()).or_default(), rerun(number));
-            }
-        }
-        let read: Vec<ForcedRerun> =
-            log.segments().flat_map(|key| segments.get(&key).cloned().unwrap_or_default()).collect();
-        let distinct: std::collections::HashSet<&str> = read.iter().map(|rerun| rerun.key.as_str()).collect();
-        assert_eq!((distinct.len(), segments.len()), (2 * SEGMENT_LEN + 3, 3));
-        assert_eq!(read.last(), Some(&rerun(2 * SEGMENT_LEN + 2)));
     }
 }

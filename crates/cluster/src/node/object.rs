@@ -5,11 +5,13 @@
 
 use std::sync::Arc;
 
+use restate_sdk::context::RequestTarget;
 use restate_sdk::prelude::*;
 use scheduler::{
     Artifact, AttemptId, AttemptState, Event, ExistingWork, Failure, FailureKind, PollResult, Refusal,
     RefusalKind, Resolution,
 };
+use workflow::plan::NodeKey;
 
 use super::NodeRecord;
 use super::account::{claim_task, finish};
@@ -17,8 +19,10 @@ use super::preparation::{self, Preparation};
 use super::submission;
 use crate::account::AccountSettlement;
 use crate::effects::{self, EffectError, FailedDownload};
+use crate::index::{RenderFact, index_key};
 use crate::messages::{
-    AttemptRef, DownloadVideo, EndAttempt, Lookup, Poll, Prepare, ResolutionResult, Resolve, ThrottleNotice,
+    AttemptRef, DownloadVideo, EndAttempt, INDEX, Lookup, Poll, Prepare, ResolutionResult, Resolve,
+    ThrottleNotice,
 };
 use crate::store::ObjectKind;
 use crate::worker::Worker;
@@ -34,7 +38,7 @@ impl NodeObject {
     /// Looks for existing work. A submission that is indeterminate is reconciled, where the service can be asked.
     #[handler]
     async fn lookup(&self, ctx: ObjectContext<'_>, message: Json<Lookup>) -> Result<(), HandlerError> {
-        let Lookup { run, seq, node } = message.0;
+        let Lookup { run, seq, node, render } = message.0;
         let mut record = record(&ctx).await?;
         if let Some(holder) = record.holder().cloned()
             && holder.state == AttemptState::Indeterminate
@@ -56,7 +60,7 @@ impl NodeObject {
             ctx.set(RECORD, Json(record.clone()));
         }
         let existing = record.existing_work(self.0.provider.account(), |_| is_stored);
-        let lookup_done = Event::LookupDone { node, key: ctx.key().to_owned(), existing };
+        let lookup_done = Event::LookupDone { node, key: ctx.key().to_owned(), existing, render };
         report(&ctx, &self.0, run.as_str(), seq, vec![lookup_done]).await
     }
 
@@ -74,11 +78,11 @@ impl NodeObject {
             Some(holder) if holder.id != attempt => {
                 let existing = if holder.run == run {
                     // Another run has stored the video of the task that this one gave up.
-                    ExistingWork::Changed { attempt: holder.id.clone() }
+                    ExistingWork::Changed { attempt: Some(holder.id.clone()) }
                 } else {
                     ExistingWork::ClaimedByOtherRun { run: holder.run.clone() }
                 };
-                vec![Event::ClaimConflict { node, existing, rerun: None }]
+                vec![Event::ClaimConflict { node, existing, renders: None }]
             }
             _ => prepare_and_submit(&ctx, &self.0, &mut record, message).await?,
         };
@@ -247,9 +251,16 @@ impl NodeObject {
             return Ok(Json(ResolutionResult::TaskTaken));
         }
         record = resolved;
+        let workflow = record.attempt(&attempt).map(|attempt| attempt.workflow.clone());
         ctx.set(RECORD, Json(record));
         if let Some(settlement) = settlement {
             finish(&ctx, &self.0, &attempt, settlement, None).await?;
+        }
+        if let (Resolution::Abandoned, Some(workflow), Some(key)) =
+            (&resolution, workflow, NodeKey::parse(ctx.key()))
+        {
+            let index = RequestTarget::object(INDEX, index_key(&workflow), "record");
+            let _handle = ctx.request::<_, ()>(index, Json(vec![RenderFact::Abandoned { key }])).send();
         }
         Ok(Json(ResolutionResult::Done))
     }
@@ -269,7 +280,7 @@ async fn prepare_and_submit(
     message: Prepare,
 ) -> Result<Vec<Event>, TerminalError> {
     let (node, attempt, reservation) = (message.node, message.attempt.clone(), message.reservation);
-    let forced_rerun = message.forced_rerun.clone();
+    let render = message.render;
     let prepared = |digest: String, by_url: bool| Event::Prepared {
         node,
         attempt: attempt.clone(),
@@ -278,8 +289,7 @@ async fn prepare_and_submit(
         by_url,
         service_independent_key: None,
         reservation,
-        forced_rerun: forced_rerun.clone().map(Box::new),
-        recorded_rerun: None,
+        render,
         parts: Vec::new(),
     };
     if let Some(recorded) = record.attempt(&attempt) {

@@ -35,6 +35,7 @@ pub(super) enum Preparation {
 struct PreparedAttempt {
     digest: String,
     name: String,
+    workflow: String,
     admission: Admission,
     #[serde(rename = "at")]
     time: Timestamp,
@@ -56,16 +57,16 @@ pub(super) async fn prepare(
     };
     let (asker, request, asked) = (Arc::clone(worker), message.clone(), admit.clone());
     let effect = ctx.run(move || async move {
-        let (digest, name) = match digest(&asker, &request).await {
+        let (digest, name, workflow) = match digest(&asker, &request).await {
             Ok(prepared) => prepared,
             Err(EffectError::Failure(failure)) => return Ok(Json(Err(failure))),
             Err(EffectError::Outage(error)) => return Err(error.into()),
         };
         let admission = asker.admit(asked).await?;
-        Ok(Json(Ok(PreparedAttempt { digest, name, admission, time: asker.clock.now() })))
+        Ok(Json(Ok(PreparedAttempt { digest, name, workflow, admission, time: asker.clock.now() })))
     });
     let Json(prepared): Json<Result<PreparedAttempt, Failure>> = effect.name("prepare").await?;
-    let PreparedAttempt { digest, name, mut admission, mut time } = match prepared {
+    let PreparedAttempt { digest, name, workflow, mut admission, mut time } = match prepared {
         Ok(prepared) => prepared,
         Err(failure) => return Ok(Preparation::Failed(failure)),
     };
@@ -99,6 +100,7 @@ pub(super) async fn prepare(
         plan: message.plan,
         node: message.node,
         name,
+        workflow,
         sources: message.sources,
         digest,
         service: worker.provider.identity().to_owned(),
@@ -115,10 +117,10 @@ pub(super) async fn prepare(
     })))
 }
 
-/// The digest of the request, and the node's name.
-async fn digest(worker: &Worker, message: &Prepare) -> Result<(String, String), EffectError> {
+/// The digest of the request, and the names of the node and the plan.
+async fn digest(worker: &Worker, message: &Prepare) -> Result<(String, String, String), EffectError> {
     let plan = worker.plan(&message.plan).await?;
     let name = plan.node(message.node).name.clone();
     let request = effects::prepare_request(worker, &plan, message.node, &message.sources).await?;
-    Ok((request.digest().to_owned(), name))
+    Ok((request.digest().to_owned(), name, plan.name().to_owned()))
 }

@@ -46,6 +46,8 @@ pub struct NodeAttempt {
     /// Its node in that plan.
     pub node: NodeIx,
     pub name: String,
+    /// The name of the plan.
+    pub workflow: String,
     /// Where the inputs of the request come from.
     pub sources: Vec<InputSource>,
     /// SHA-256 of the request.

@@ -14,6 +14,7 @@ fn attempt(id: &str, run: &str) -> NodeAttempt {
         plan: String::new(),
         node: NodeIx::new(0),
         name: "lamp".to_owned(),
+        workflow: "lamp".to_owned(),
         sources: Vec::new(),
         digest: String::new(),
         service: "http://127.0.0.1:1".to_owned(),

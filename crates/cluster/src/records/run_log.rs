@@ -158,6 +158,8 @@ impl RunLog {
             | Event::Reconciled { .. }
             | Event::TaskExpired { .. }
             | Event::Resolved { .. }
+            | Event::RendersAsked { .. }
+            | Event::RendersWithdrawn { .. }
             | Event::Interrupted => true,
         }
     }
@@ -187,6 +189,8 @@ impl RunLog {
             | Event::Reconciled { .. }
             | Event::TaskExpired { .. }
             | Event::Resolved { .. }
+            | Event::RendersAsked { .. }
+            | Event::RendersWithdrawn { .. }
             | Event::TimerFired
             | Event::Interrupted => {}
         }

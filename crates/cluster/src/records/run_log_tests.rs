@@ -45,7 +45,7 @@ fn downloading() -> Vec<Event> {
     let key = "ab".repeat(32);
     vec![
         Event::Started,
-        Event::LookupDone { node, key: key.clone(), existing: ExistingWork::None },
+        Event::LookupDone { node, key: key.clone(), existing: ExistingWork::None, render: 1 },
         Event::Prepared {
             node,
             attempt: attempt.clone(),
@@ -54,8 +54,7 @@ fn downloading() -> Vec<Event> {
             by_url: false,
             service_independent_key: None,
             reservation: Reservation { cost: None, duration: Duration::from_secs(4).into() },
-            forced_rerun: None,
-            recorded_rerun: None,
+            render: 1,
             parts: Vec::new(),
         },
         Event::Submitted { node, attempt: attempt.clone(), task },

@@ -1,6 +1,6 @@
-//! Records of work: the objects of keys, and the reruns and films of a workflow's runs.
+//! Records of work: the objects of keys, and the renders and films of a workflow's runs.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use engine::LedgerError;
@@ -12,7 +12,6 @@ use workflow::plan::{NodeKey, Plan};
 
 use super::{ClusterRecords, lock};
 use crate::download_films::download_film;
-use crate::error::ClusterError;
 use crate::store::ObjectKind;
 
 /// Runs that are searched for a film, the latest first.
@@ -20,9 +19,10 @@ const MAX_FILM_RUNS: usize = 8;
 
 impl WorkRecords for ClusterRecords {
     fn key_resolver<'a>(&'a self, plan: &'a Plan, service: &'a str) -> WorkReading<'a, KeyResolver> {
-        Box::pin(
-            async move { Ok(KeyResolver::new(service).with_recorded_salts(self.salts(plan.name()).await?)) },
-        )
+        Box::pin(async move {
+            let renders = self.client.renders(plan.name()).await?.snapshot(plan).renders();
+            Ok(KeyResolver::new(service).with_renders(renders))
+        })
     }
 
     fn existing_work<'a>(
@@ -52,23 +52,6 @@ impl WorkRecords for ClusterRecords {
     ) -> WorkReading<'a, HashMap<String, (String, bool)>> {
         // Runs on a cluster do not look for it either.
         Box::pin(std::future::ready(Ok(HashMap::new())))
-    }
-
-    fn unfinished_reruns<'a>(&'a self, workflow: &'a str) -> WorkReading<'a, HashSet<NodeKey>> {
-        Box::pin(async move {
-            let salts: Vec<(NodeKey, String)> = self.salts(workflow).await?.into_iter().collect();
-            let keys: Vec<NodeKey> = salts.iter().map(|(base, salt)| base.salted(salt)).collect();
-            let records = self.nodes(&keys).await?;
-            let is_unfinished = records
-                .iter()
-                .map(|record| record.holder().is_some_and(|holder| holder.state.is_in_flight()));
-            Ok(salts
-                .into_iter()
-                .zip(is_unfinished)
-                .filter(|(_, is_unfinished)| *is_unfinished)
-                .map(|((base, _), _)| base)
-                .collect())
-        })
     }
 
     // A run on a cluster is found by the name of its workflow: its file may be on another machine.
@@ -132,20 +115,6 @@ impl WorkRecords for ClusterRecords {
 }
 
 impl ClusterRecords {
-    /// Salts of forced reruns by base key, as a specification has them.
-    ///
-    /// # Errors
-    /// When Restate cannot be reached.
-    pub async fn recorded_salts(&self, workflow: &str) -> Result<BTreeMap<String, String>, ClusterError> {
-        Ok(self.client.reruns(workflow).await?.into_iter().map(|rerun| (rerun.key, rerun.salt)).collect())
-    }
-
-    async fn salts(&self, workflow: &str) -> Result<HashMap<NodeKey, String>, ClusterError> {
-        let reruns = self.recorded_salts(workflow).await?.into_iter();
-        // A malformed key matches no node.
-        Ok(reruns.filter_map(|(key, salt)| Some((NodeKey::parse(&key)?, salt))).collect())
-    }
-
     fn attempts_of_shot(&self, shot: &str) -> Vec<ShotAttempt> {
         let is_of_shot = |name: &str| {
             name.strip_prefix(shot).is_some_and(|rest| rest.is_empty() || rest.starts_with(['@', '#']))

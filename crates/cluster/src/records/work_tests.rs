@@ -8,6 +8,7 @@ use url::Url;
 
 use super::*;
 use crate::client::{EngineClient, Ingress};
+use crate::error::ClusterError;
 use crate::messages::{ENGINE, NODE};
 use crate::store::{SharedStore, StoreOptions, artifact_path};
 
@@ -41,7 +42,7 @@ impl Ingress for Server {
 /// An attempt whose video was stored, in this state.
 fn attempt(state: &str, sha256: &str) -> Value {
     json!({
-        "id": "r.1", "run": "r", "plan": "", "node": 0, "name": "lamp", "sources": [], "digest": "",
+        "id": "r.1", "run": "r", "plan": "", "node": 0, "name": "lamp", "workflow": "lamp", "sources": [], "digest": "",
         "service": "https://service.example", "account": "a", "state": state, "intended_at": 5, "is_replaced": false,
         "submitted_at": 9, "task": "t", "suggested_task": null, "reason": null,
         "artifact": {

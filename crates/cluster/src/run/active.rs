@@ -8,10 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::provider::Provider;
-use scheduler::{AttemptId, Event, Halt, NextStep, Outcome, RunState, Timestamp};
+use scheduler::{
+    AttemptId, Event, ExistingWork, Halt, NextStep, Outcome, PollResult, Refusal, RunState, Timestamp,
+};
+use workflow::plan::NodeKey;
 
 use super::log::{LogEntry, RunHead, SEGMENT_LEN, StoredRun};
 use super::outgoing::{Outgoing, Target, Waiter, outgoing};
+use crate::index::RenderFact;
 use crate::messages::{Answer, EndAttempt};
 use crate::worker::LoadedSpec;
 
@@ -80,6 +84,8 @@ pub(crate) struct RunStep {
     pub(crate) segments: Vec<(u64, Vec<LogEntry>)>,
     /// Messages to send, in order.
     pub(crate) messages: Vec<Outgoing>,
+    /// What it tells of renders: one message for all of it.
+    facts: Vec<RenderFact>,
 }
 
 impl ActiveRun {
@@ -133,6 +139,10 @@ impl ActiveRun {
             let queue = events.into_iter().map(|event| LogEntry { time: now, event, is_answer, is_check });
             self.take(head, provider, queue.collect(), &mut step);
         }
+        let facts = std::mem::take(&mut step.facts);
+        if !facts.is_empty() {
+            step.messages.push(Outgoing::now(Target::WorkflowIndex, "record", &facts));
+        }
         step
     }
 
@@ -176,6 +186,7 @@ impl ActiveRun {
         while let Some(mut logged) = queue.pop_front() {
             logged.event = self.state.decide(logged.event, logged.time);
             step.messages.extend(self.after_decision(&logged.event));
+            step.facts.extend(self.render_fact(&logged.event));
             // An answer may say what became of the next action, too: then that is not asked for.
             let waiter = Waiter::from_event(&logged.event);
             let is_continued = waiter.is_some()
@@ -330,11 +341,8 @@ impl ActiveRun {
             .then(|| (self.length / SEGMENT_LEN - 1, std::mem::take(&mut self.tail)))
     }
 
-    /// What the decision about an event changes at its node, or in the index of the workflow.
+    /// What the decision about an event changes at its node.
     fn after_decision(&self, event: &Event) -> Option<Outgoing> {
-        if let Event::Prepared { forced_rerun: Some(rerun), .. } = event {
-            return Some(Outgoing::now(Target::WorkflowIndex, "rerun", rerun));
-        }
         let (Event::Polled { node, attempt, next: Some(NextStep::Missing { .. }), .. }
         | Event::DownloadFailed { node, attempt, next: Some(NextStep::Missing { .. }), .. }) = event
         else {
@@ -343,6 +351,40 @@ impl ActiveRun {
         let key = self.state.key(*node)?;
         let message = EndAttempt { attempt: attempt.clone() };
         Some(Outgoing::now(Target::Node(key.to_string()), "mark_missing", &message))
+    }
+
+    /// What the decision about an event tells of a render, as the tables of a ledger have it.
+    fn render_fact(&self, event: &Event) -> Option<RenderFact> {
+        let node = event.node()?;
+        let instance = self.loaded.plan.node(node).name_without_take();
+        let known = &self.loaded.spec.renders;
+        let fact = match event {
+            Event::LookupDone { key, existing, render, .. } => {
+                let has_video = match existing {
+                    ExistingWork::None | ExistingWork::Changed { .. } | ExistingWork::OtherService { .. } => {
+                        return None;
+                    }
+                    ExistingWork::Completed { .. } => true,
+                    ExistingWork::InFlight { .. }
+                    | ExistingWork::Indeterminate { .. }
+                    | ExistingWork::Abandoned { .. }
+                    | ExistingWork::ClaimedByOtherRun { .. } => false,
+                };
+                known.work(NodeKey::parse(key)?, instance, *render, has_video)
+            }
+            Event::Prepared { key, render, .. } => {
+                return Some(known.work(NodeKey::parse(key)?, instance, *render, false));
+            }
+            Event::Downloaded { .. } => {
+                known.work(self.state.key(node)?, instance, self.state.render(node)?, true)
+            }
+            Event::Refused { refusal: Refusal { failure, .. }, next: Some(NextStep::Fail), .. }
+            | Event::Polled { result: PollResult::Failed { failure }, next: Some(NextStep::Fail), .. } => {
+                RenderFact::Failed { key: self.state.key(node)?, is_final: failure.kind.is_final() }
+            }
+            _ => return None,
+        };
+        (!known.has(&fact)).then_some(fact)
     }
 }
 

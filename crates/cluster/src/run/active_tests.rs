@@ -96,6 +96,9 @@ fn execute(loaded: &Arc<LoadedSpec>, seed: u64, dropped: u64) -> (Execution, Wor
         }
         execution.step(inputs, &mut world, &format!("seed {seed}, step {steps}"));
     }
+    execution.waiting.iter().filter(|(_, message)| message.handler == "record").for_each(|(_, message)| {
+        world.record(message);
+    });
     (execution, world)
 }
 
@@ -125,6 +128,12 @@ fn run_that_is_rebuilt_from_its_log_takes_the_same_steps() {
             *outcomes.entry(std::mem::discriminant(outcome)).or_insert(0) += 1;
             if matches!(outcome, Outcome::Done { .. }) {
                 assert!(world.submitted[node.index()] >= 1);
+                let key = execution.run.state.key(node).expect("a key");
+                let fact = world.renders.snapshot(&loaded.plan).work(key, name, 1, true);
+                assert!(
+                    world.renders.snapshot(&loaded.plan).has(&fact),
+                    "seed {seed}: the index knows the video of {name}"
+                );
             }
         }
     }

@@ -13,8 +13,9 @@ use workflow::plan::{NodeIx, Plan};
 
 use super::super::super::outgoing::Target;
 use super::*;
+use crate::index::{RenderSnapshot, WorkflowRenders};
 use crate::messages::{AttemptRef, DownloadVideo, Join, Lookup, Poll, Prepare};
-use crate::spec::{RunSpec, SpecReruns};
+use crate::spec::RunSpec;
 use crate::store::artifact_path;
 
 pub(super) const WORKFLOW: &str = "
@@ -84,7 +85,7 @@ pub(super) fn loaded_from(text: &str) -> Arc<LoadedSpec> {
         caps: scheduler::budget::BudgetCaps::default(),
         prices: None,
         files: Vec::new(),
-        reruns: SpecReruns::default(),
+        renders: RenderSnapshot::default(),
         arguments: None,
     };
     Arc::new(LoadedSpec { spec, plan: Arc::new(plan), prices: Arc::new(NoPrices) })
@@ -121,6 +122,8 @@ pub(super) struct World {
     tasks: u64,
     /// What became of each attempt: a node answers a message that is sent again from its record.
     outcomes: std::collections::HashMap<AttemptId, Event>,
+    /// What the index was told.
+    pub(super) renders: WorkflowRenders,
     /// Out of a hundred messages, so many are lost: their invocations are killed by hand.
     dropped: u64,
 }
@@ -128,7 +131,8 @@ pub(super) struct World {
 impl World {
     pub(super) fn new(loaded: &LoadedSpec, seed: u64, dropped: u64) -> Self {
         let (rng, submitted) = (SplitMix64::seed_from_u64(seed), vec![0; loaded.plan.len()]);
-        Self { rng, submitted, tasks: 0, outcomes: std::collections::HashMap::new(), dropped }
+        let (outcomes, renders) = (std::collections::HashMap::new(), WorkflowRenders::default());
+        Self { rng, submitted, tasks: 0, outcomes, renders, dropped }
     }
 
     pub(super) fn roll(&mut self, sides: u64) -> u64 {
@@ -144,11 +148,24 @@ impl World {
             "wake" => return vec![RunInput::from(Event::TimerFired)],
             "check" => return vec![RunInput::Check],
             "expire" | "mark_missing" | "withdraw" => return Vec::new(),
+            "record" => {
+                self.record(message);
+                return Vec::new();
+            }
             _ => {}
         }
         let seq = message.body["seq"].as_u64().expect("a sequence number");
         let answer = RunInput::Answer(Answer { seq, events: self.answer(message) });
         if self.roll(8) == 0 { vec![answer.clone(), answer] } else { vec![answer] }
+    }
+
+    /// The index takes what a run tells of renders.
+    pub(super) fn record(&mut self, message: &Outgoing) {
+        assert_eq!(message.target, Target::WorkflowIndex);
+        let facts: Vec<RenderFact> = serde_json::from_value(message.body.clone()).expect("facts");
+        for fact in facts {
+            self.renders.add(fact);
+        }
     }
 
     /// The events that answer a message.
@@ -157,12 +174,12 @@ impl World {
         let failure = |message: &str| Failure::new(FailureKind::Transient, message);
         match message.handler {
             "lookup" => {
-                let Lookup { node, .. } = serde_json::from_value(body).expect("a lookup");
+                let Lookup { node, render, .. } = serde_json::from_value(body).expect("a lookup");
                 let Target::Node(key) = message.target.clone() else { panic!("a lookup is for a node") };
-                vec![Event::LookupDone { node, key, existing: ExistingWork::None }]
+                vec![Event::LookupDone { node, key, existing: ExistingWork::None, render }]
             }
             "prepare" => {
-                let Prepare { node, attempt, reservation, .. } =
+                let Prepare { node, attempt, reservation, render, .. } =
                     serde_json::from_value(body).expect("a request");
                 let Target::Node(key) = message.target.clone() else { panic!("a request is for a node") };
                 let prepared = Event::Prepared {
@@ -173,8 +190,7 @@ impl World {
                     by_url: false,
                     service_independent_key: None,
                     reservation,
-                    forced_rerun: None,
-                    recorded_rerun: None,
+                    render,
                     parts: Vec::new(),
                 };
                 // A node of another kind submits when it is asked to.

@@ -107,7 +107,8 @@ pub(crate) fn outgoing(
     };
     let message = match action {
         Action::Lookup { node, key, not_before } => {
-            let message = Lookup { run, seq, node };
+            let render = state.render(node).unwrap_or(1);
+            let message = Lookup { run, seq, node, render };
             Outgoing::after(Target::Node(key.to_string()), "lookup", &message, not_before.since(now))
                 .answered_to(Waiter::Node(node))
         }
@@ -123,7 +124,7 @@ pub(crate) fn outgoing(
                 sources: input_sources(node, state, provider, Path::new(""), is_inline, now),
                 reservation: state.budget().reservation(state.plan(), node),
                 lease: timeout + LEASE_MARGIN,
-                forced_rerun: state.forced_rerun(node),
+                render: state.render(node).unwrap_or(1),
             };
             Outgoing::now(Target::Node(key.to_string()), "prepare", &message).answered_to(Waiter::Node(node))
         }

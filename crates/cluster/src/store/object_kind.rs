@@ -34,7 +34,7 @@ impl ObjectKind {
         match self {
             // The largest plans, of 100,000 requests, have some hundred megabytes.
             Self::Plan => 1 << 30,
-            // Names, hashes and the salts of reruns. The others are copied to files (`get_file`).
+            // Names, hashes and the renders of the workflow. The others are copied to files (`get_file`).
             Self::Spec | Self::Artifact | Self::File | Self::Film => 256 << 20,
         }
     }

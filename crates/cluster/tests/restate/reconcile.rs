@@ -189,7 +189,7 @@ fn run_with_killed_worker(server: &Server, listener: &TcpListener, accepts: bool
             caps: BudgetCaps::default(),
             prices: None,
             files: Vec::new(),
-            reruns: cluster::spec::SpecReruns::default(),
+            renders: cluster::index::RenderSnapshot::default(),
             arguments: None,
         };
         let spec = serde_json::to_vec(&spec).expect("JSON");

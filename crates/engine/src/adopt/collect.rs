@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use scheduler::{Artifact, AttemptId, Decision, ForcedRerun, KeyResolver, TaskId};
+use scheduler::{Artifact, AttemptId, Decision, KeyResolver, TaskId};
 use workflow::plan::{NodeIx, NodeKey};
 
 use super::adoption::{Adoption, AdoptionReport, AdoptionResult};
-use super::descriptions::{DescribedVideo, Descriptions, UnusedDescription};
+use super::descriptions::{Descriptions, UnusedDescription};
 use super::record::{Recordable, Video, Work};
-use super::unrecorded::{recorded_at, videos_by_key};
+use super::unrecorded::videos_by_key;
 use crate::artifact::{file_name, file_sha256};
 use crate::artifact_store::Verify;
 use crate::ledger::{Ledger, LedgerError};
@@ -49,44 +49,27 @@ pub(super) async fn collect(
             &adopted,
         )
         .await?;
-        let video = |node: NodeIx| artifacts[node.index()].as_ref();
-        let keys: Arc<[Option<NodeKey>]> =
-            plan.nodes().map(|(ix, _)| resolver.key(plan, ix, video)).collect();
-        let artifacts: Arc<[Option<Artifact>]> = artifacts.iter().cloned().collect();
-        let video = |node: NodeIx| artifacts[node.index()].as_ref();
-        let mut reruns = Vec::new();
+        let keys: Arc<[Option<NodeKey>]> = previews.iter().map(|preview| preview.full_key).collect();
+        let artifacts: Arc<[Option<Artifact>]> = artifacts.into();
         let mut has_progress = false;
-        // First the reruns: what continues a shot has another key then, and is next.
-        for is_rerun in [true, false] {
-            if !is_rerun && has_progress {
-                break;
+        for (ix, node) in plan.nodes() {
+            let Some(key) = keys[ix.index()] else { continue };
+            let mut works = collector.described_works(ix, key)?;
+            let is_new = visited.insert((ix, key));
+            if works.is_empty()
+                && is_new
+                && is_submitted(adoption, ledger, ix, key, previews[ix.index()].decision)?
+            {
+                works.extend(collector.find_work(ix, key)?);
             }
-            for (ix, node) in plan.nodes() {
-                let Some(key) = keys[ix.index()].filter(|key| !visited.contains(&(ix, *key))) else {
-                    continue;
-                };
-                let Some(base) = resolver.base_key(plan, ix, video) else { continue };
-                let (node_keys, decision) = (NodeKeys { ix, key, base }, previews[ix.index()].decision);
-                let work = if is_rerun {
-                    collector.find_rerun(&node_keys, decision)?.map(Ok)
-                } else if is_submitted(adoption, ledger, &node_keys, decision)? {
-                    collector.find_work(&node_keys)?
-                } else {
-                    None
-                };
-                let Some(work) = work else { continue };
-                visited.insert((ix, key));
-                let (work, rerun) = match work {
+            for work in works {
+                let NodeWork { key, render, is_asked, work } = match work {
                     Ok(work) => work,
                     Err(result) => {
                         shots.push((node.name.clone(), result));
                         continue;
                     }
                 };
-                let recorded = resolver.rerun(plan, ix, video).map(|recorded| recorded.salt);
-                let rerun = rerun.map(|rerun| ForcedRerun { supersedes: recorded, ..rerun });
-                let key = rerun.as_ref().map_or(key, |rerun| base.salted(&rerun.salt));
-                visited.insert((ix, key));
                 let result = match &work {
                     Work::Video(video) => {
                         adopted.insert(key, video.artifact.clone());
@@ -96,26 +79,23 @@ pub(super) async fn collect(
                     Work::Task(task) => AdoptionResult::Task(task.clone()),
                 };
                 shots.push((node.name.clone(), result));
-                reruns.extend(rerun.clone());
+                resolver.renders_mut().adopt(node, key, render, is_asked);
                 let attempt = AttemptId(format!("{run}.{}", shots.len()));
                 let (keys, artifacts) = (Arc::clone(&keys), Arc::clone(&artifacts));
-                recordable.push(Recordable { node: ix, key, rerun, attempt, work, keys, artifacts });
+                recordable.push(Recordable {
+                    node: ix,
+                    key,
+                    render,
+                    is_asked,
+                    attempt,
+                    work,
+                    keys,
+                    artifacts,
+                });
                 has_progress = true;
             }
         }
-        for rerun in &reruns {
-            resolver.continue_rerun(rerun);
-        }
         if !has_progress {
-            // The ledger knows the work of the others.
-            for (ix, _) in plan.nodes() {
-                let base = resolver.base_key(plan, ix, video);
-                if let Some((key, base)) = keys[ix.index()].zip(base) {
-                    collector.descriptions.use_all(key, base);
-                    // What a rerun supersedes.
-                    collector.descriptions.use_all(base, base);
-                }
-            }
             break previews;
         }
     };
@@ -149,32 +129,30 @@ pub(super) async fn collect(
 fn is_submitted(
     adoption: &Adoption<'_>,
     ledger: Option<&Ledger>,
-    node: &NodeKeys,
+    ix: NodeIx,
+    key: NodeKey,
     decision: Decision,
 ) -> Result<bool, LedgerError> {
     match decision {
         Decision::Execute => Ok(true),
         // A run stops at the video of a task that a `retry` has given up (`UnrecordedVideos`).
-        Decision::Adopt => Ok(!adoption.tasks.contains_key(&node.ix) && is_released(ledger, node.key)?),
+        Decision::Adopt => match ledger.filter(|_| !adoption.tasks.contains_key(&ix)) {
+            Some(ledger) => Ok(!ledger.has_work(&key.to_string())?),
+            None => Ok(false),
+        },
         Decision::Reuse | Decision::Deferred | Decision::Blocked | Decision::NotSelected => Ok(false),
     }
 }
 
-/// Whether no attempt holds a key or has had its video.
-fn is_released(ledger: Option<&Ledger>, key: NodeKey) -> Result<bool, LedgerError> {
-    ledger.map_or(Ok(false), |ledger| Ok(!ledger.has_work(&key.to_string())?))
-}
-
-/// A node with its keys.
-struct NodeKeys {
-    ix: NodeIx,
+/// Work of a node, and the render that it is.
+struct NodeWork {
     key: NodeKey,
-    /// Without the salt of a rerun.
-    base: NodeKey,
+    /// The number in the list of renders of its instance.
+    render: u32,
+    /// Whether it was asked for with `run --rerun`.
+    is_asked: bool,
+    work: Work,
 }
-
-/// Work of a node, and the rerun that it is.
-type NodeWork = (Work, Option<ForcedRerun>);
 
 /// Finds the work of one node after another.
 struct Collector<'a> {
@@ -194,105 +172,93 @@ impl Collector<'_> {
         self.adoption.tasks.get(&ix).filter(|task| !self.tasks.contains(*task))
     }
 
-    /// The video of a rerun of a node that counts instead of what is on record.
-    fn find_rerun(&mut self, node: &NodeKeys, decision: Decision) -> Result<Option<NodeWork>, LedgerError> {
-        let NodeKeys { key, base, .. } = *node;
-        let Some(ledger) = self.ledger.filter(|_| decision != Decision::Execute) else { return Ok(None) };
-        if !self.descriptions.has_rerun(base) {
-            return Ok(None);
-        }
-        let recorded_at = recorded_at(ledger, key)?;
-        let counts = |video: &DescribedVideo| {
-            Ok(video.is_later_rerun(base, recorded_at) && !video.is_on_record(ledger)?)
-        };
-        let video = self.find_described(node, counts)?;
-        Ok(video.map(|(video, rerun)| (Work::Video(Box::new(video)), rerun)))
-    }
-
-    /// The work of a node: its video, or else the task that a person names. The inner error is why it cannot be recorded.
+    /// The work of a node that nothing describes: the video that is named by its key, or else the task that a person names. The inner error is why
+    /// it cannot be recorded.
     fn find_work(
         &mut self,
-        node: &NodeKeys,
+        ix: NodeIx,
+        key: NodeKey,
     ) -> Result<Option<Result<NodeWork, AdoptionResult>>, LedgerError> {
-        let NodeKeys { ix, key, .. } = *node;
         let named = self.named_task(ix).cloned();
         if let Some(task) = &named
             && let Some((attempt, node)) = self.owner(task)?
         {
             return Ok(Some(Err(AdoptionResult::TaskOfOther { task: task.clone(), attempt, node })));
         }
-        if let Some((mut video, rerun)) = self.find_described(node, |_| Ok(true))? {
-            video.task = named.or(video.task);
-            self.tasks.extend(video.task.clone());
-            return Ok(Some(Ok((Work::Video(Box::new(video)), rerun))));
-        }
+        let render = self.adoption.plan.node(ix).take.unwrap_or(1);
+        let first = |work| NodeWork { key, render, is_asked: false, work };
         let video = match self.files.get(&key.short()) {
             Some(path) => Some((path, self.read_video(path, path)?)),
             None => None,
         };
         self.tasks.extend(named.clone());
         Ok(match (video, named) {
-            (Some((path, Ok(artifact))), task) => Some(Ok((
-                Work::Video(Box::new(Video {
-                    artifact,
-                    file: path.clone(),
-                    is_described: false,
-                    task,
-                    completed_at: None,
-                    reserved_cost: None,
-                })),
-                None,
-            ))),
-            (_, Some(task)) => Some(Ok((Work::Task(task), None))),
+            (Some((path, Ok(artifact))), task) => Some(Ok(first(Work::Video(Box::new(Video {
+                artifact,
+                file: path.clone(),
+                is_described: false,
+                task,
+                completed_at: None,
+                reserved_cost: None,
+            }))))),
+            (_, Some(task)) => Some(Ok(first(Work::Task(task)))),
             (Some((path, Err(reason))), None) => Some(Err(AdoptionResult::NotAVideo(path.clone(), reason))),
             (None, None) => None,
         })
     }
 
-    /// The latest described video of a node whose file is what its description says, among those that count; and the rerun that it is.
-    fn find_described(
+    /// The described videos of a node's request that the ledger does not know and whose file is what its description says: all its renders.
+    fn described_works(
         &mut self,
-        node: &NodeKeys,
-        counts: impl Fn(&DescribedVideo) -> Result<bool, LedgerError>,
-    ) -> Result<Option<(Video, Option<ForcedRerun>)>, LedgerError> {
-        let NodeKeys { ix, key, base } = *node;
-        let mut result: Option<(Video, Option<ForcedRerun>)> = None;
-        for described in self.descriptions.take(key, base, counts)? {
-            let source = &described.source;
-            if result.is_some() {
-                self.unused
-                    .push(UnusedDescription::not_needed(source, "another video of the same shot is adopted"));
+        ix: NodeIx,
+        key: NodeKey,
+    ) -> Result<Vec<Result<NodeWork, AdoptionResult>>, LedgerError> {
+        let node = self.adoption.plan.node(ix);
+        let mut works: Vec<Result<NodeWork, AdoptionResult>> = Vec::new();
+        for described in self.descriptions.take(key.numbered(1)) {
+            let (source, description) = (&described.source, &described.description);
+            let Some(key) = described.key() else { continue };
+            if self.ledger.map_or(Ok(false), |ledger| ledger.has_work(&description.key))? {
                 continue;
             }
-            let service = &described.description.service;
-            if *service != self.adoption.account.service {
-                self.unused.push(UnusedDescription::not_needed(source, format!("it is work of {service}")));
+            if works.iter().flatten().any(|work| work.key == key) {
+                let reason = "another video of the same render is adopted";
+                self.unused.push(UnusedDescription::not_needed(source, reason));
                 continue;
             }
-            let rerun = described.rerun_of(base);
-            let key = rerun.as_ref().map_or(key, |rerun| base.salted(&rerun.salt));
-            let target = self.adoption.folder.join(file_name(self.adoption.plan.node(ix), &key));
+            if description.service != self.adoption.account.service {
+                let reason = format!("it is work of {}", description.service);
+                self.unused.push(UnusedDescription::not_needed(source, reason));
+                continue;
+            }
+            let target = self.adoption.folder.join(file_name(node, &key));
             let read = match described.verify() {
                 Ok(()) => self.read_video(described.path(), &target)?,
                 Err(reason) => Err(reason),
             };
             match read {
                 Ok(artifact) => {
-                    let first = described.description.first_sha256.as_deref();
-                    let video = Video {
-                        artifact: artifact.delivered_after(first),
+                    let named = self.named_task(ix).cloned();
+                    let task = match named {
+                        Some(task) => Some(task),
+                        None => self.free_task(description.task.as_deref())?,
+                    };
+                    self.tasks.extend(task.clone());
+                    let work = Work::Video(Box::new(Video {
+                        artifact: artifact.delivered_after(description.first_sha256.as_deref()),
                         file: described.path().to_owned(),
                         is_described: true,
-                        task: self.free_task(described.description.task.as_deref())?,
-                        completed_at: Some(described.description.completed_at),
-                        reserved_cost: described.description.reserved_cost,
-                    };
-                    result = Some((video, rerun));
+                        task,
+                        completed_at: Some(description.completed_at),
+                        reserved_cost: description.reserved_cost,
+                    }));
+                    let (render, is_asked) = (description.render, description.asked);
+                    works.push(Ok(NodeWork { key, render, is_asked, work }));
                 }
                 Err(reason) => self.unused.push(UnusedDescription::refused(source, &reason)),
             }
         }
-        Ok(result)
+        Ok(works)
     }
 
     /// The described task, if no other attempt owns it.

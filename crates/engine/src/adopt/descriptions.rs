@@ -5,16 +5,11 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use scheduler::{ForcedRerun, Timestamp};
 use serde_json::Value;
 use workflow::plan::NodeKey;
 
 use crate::artifact::file_sha256;
-use crate::ledger::{Ledger, LedgerError};
 use crate::sidecar::{self, Sidecar};
-
-/// Digits of a key in a file name.
-pub(super) const KEY_DIGITS: usize = 12;
 
 /// A video with its description.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,43 +76,15 @@ impl DescribedVideo {
         &self.path
     }
 
-    /// Whether it is the work of a node with this key, or a rerun of the one with the key that the file gives, `base`.
-    fn is_for(&self, key: NodeKey, base: NodeKey) -> bool {
-        self.description.key == key.to_string() || self.reruns(base)
+    /// The key of its work, if it is one.
+    pub(super) fn key(&self) -> Option<NodeKey> {
+        NodeKey::parse(&self.description.key)
     }
 
-    /// Whether it is a rerun of the work with this key that counts instead of a video which is on record since `recorded_at`.
-    pub(super) fn is_later_rerun(&self, base: NodeKey, recorded_at: Option<Timestamp>) -> bool {
-        self.reruns(base)
-            && !self.is_replaced()
-            && recorded_at.is_none_or(|time| self.description.completed_at > time)
-    }
-
-    /// Whether the ledger knows work with its key.
-    pub(super) fn is_on_record(&self, ledger: &Ledger) -> Result<bool, LedgerError> {
-        ledger.has_work(&self.description.key)
-    }
-
-    /// The beginnings of its key, and of that of the work which it is a rerun of.
-    pub(super) fn short_keys(&self) -> impl Iterator<Item = &str> {
-        let base = self.description.rerun.as_ref().map(|rerun| rerun.key.as_str());
-        [Some(self.description.key.as_str()), base].into_iter().flatten().map(|key| &key[..KEY_DIGITS])
-    }
-
-    /// Whether it is a rerun of the work with this key.
-    pub(super) fn reruns(&self, key: NodeKey) -> bool {
-        self.description.rerun.as_ref().is_some_and(|rerun| rerun.key == key.to_string())
-    }
-
-    /// The rerun that it is of the work with this key.
-    pub(super) fn rerun_of(&self, base: NodeKey) -> Option<ForcedRerun> {
-        let rerun = self.description.rerun.as_ref().filter(|_| self.reruns(base))?;
-        Some(ForcedRerun { key: rerun.key.clone(), salt: rerun.salt.clone(), supersedes: None })
-    }
-
-    /// Whether another task was accepted in place of its task.
-    fn is_replaced(&self) -> bool {
-        self.description.rerun.as_ref().is_some_and(|rerun| rerun.salt == self.description.attempt)
+    /// The name of its instance, without the number of a take.
+    pub(super) fn instance(&self) -> &str {
+        let shot = self.description.shot.as_str();
+        shot.split_once('#').map_or(shot, |(instance, _)| instance)
     }
 
     /// Verifies that the file is in its folder and has the described content. The error says what is wrong.
@@ -156,66 +123,35 @@ pub fn described_by_sidecars(
     Ok((videos, unused))
 }
 
-/// Descriptions by the first digits of their keys: of the video, and of the work that it is a rerun of.
+/// Descriptions by the key of their request (with number 1).
 pub(super) struct Descriptions<'a> {
     all: &'a [DescribedVideo],
-    by_key: HashMap<&'a str, Vec<usize>>,
+    by_request: HashMap<NodeKey, Vec<usize>>,
     is_used: Vec<bool>,
 }
 
 impl<'a> Descriptions<'a> {
     pub(super) fn new(all: &'a [DescribedVideo]) -> Self {
-        let mut by_key: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut by_request: HashMap<NodeKey, Vec<usize>> = HashMap::new();
         for (index, video) in all.iter().enumerate() {
-            for key in video.short_keys() {
-                by_key.entry(key).or_default().push(index);
+            if let Some(key) = video.key() {
+                by_request.entry(key.numbered(1)).or_default().push(index);
             }
         }
-        Self { all, by_key, is_used: vec![false; all.len()] }
+        Self { all, by_request, is_used: vec![false; all.len()] }
     }
 
-    /// The descriptions of a node's work that are not used yet. `base` is its key without the salt of a rerun. The latest comes first: of several
-    /// videos of the same work it is the one that counts. Those of tasks that another one replaced come last.
-    fn find(&self, key: NodeKey, base: NodeKey) -> Vec<usize> {
-        let indexes_of = |key: NodeKey| self.by_key.get(key.short().as_str()).map_or(&[][..], Vec::as_slice);
-        let others = if base == key { &[][..] } else { indexes_of(base) };
-        let mut indexes: Vec<usize> = indexes_of(key).iter().chain(others).copied().collect();
-        indexes.retain(|index| !self.is_used[*index] && self.all[*index].is_for(key, base));
-        indexes.sort_by_key(|index| {
-            let video = &self.all[*index];
-            (video.is_replaced(), Reverse(video.description.completed_at), *index)
-        });
-        indexes.dedup();
-        indexes
-    }
-
-    /// Whether there is a rerun of the work with this key.
-    pub(super) fn has_rerun(&self, base: NodeKey) -> bool {
-        self.find(base, base).into_iter().any(|index| self.all[index].reruns(base))
-    }
-
-    /// The descriptions of a node's work that are accepted, the latest first. They count as used from now on.
-    pub(super) fn take(
-        &mut self,
-        key: NodeKey,
-        base: NodeKey,
-        accepts: impl Fn(&DescribedVideo) -> Result<bool, LedgerError>,
-    ) -> Result<Vec<&'a DescribedVideo>, LedgerError> {
-        let mut taken = Vec::new();
-        for index in self.find(key, base) {
-            if accepts(&self.all[index])? {
-                self.is_used[index] = true;
-                taken.push(&self.all[index]);
-            }
+    /// The descriptions of videos of a request that are not used yet, by their numbers; of one number the latest first. They count as used from now
+    /// on.
+    pub(super) fn take(&mut self, request: NodeKey) -> Vec<&'a DescribedVideo> {
+        let mut indexes = self.by_request.get(&request).cloned().unwrap_or_default();
+        indexes.retain(|index| !self.is_used[*index]);
+        for index in &indexes {
+            self.is_used[*index] = true;
         }
-        Ok(taken)
-    }
-
-    /// Counts the descriptions of a node's work as used.
-    pub(super) fn use_all(&mut self, key: NodeKey, base: NodeKey) {
-        for index in self.find(key, base) {
-            self.is_used[index] = true;
-        }
+        let mut taken: Vec<&DescribedVideo> = indexes.into_iter().map(|index| &self.all[index]).collect();
+        taken.sort_by_key(|video| (video.key(), Reverse(video.description.completed_at)));
+        taken
     }
 
     /// The descriptions that are for none of the plan's nodes.
@@ -235,22 +171,22 @@ mod tests {
         let description = json!({
             "version": 1, "key": "a".repeat(64), "sha256": sha256(content), "bytes": content.len(), "service": "https://example.com",
             "task": "t1", "attempt": "r.1", "shot": "door", "workflow": "film", "file": "film.yaml", "model": "m",
-            "prompt": null, "seed": null, "request": null, "parents": [], "rerun": null,
+            "prompt": null, "seed": null, "request": null, "parents": [], "render": 1, "asked": false,
             "reserved_cost": null, "currency": null, "completed_at": 1
         });
         DescribedVideo::in_manifest(folder, "a clip".to_owned(), file, &description)
     }
 
     #[test]
-    fn description_that_is_not_accepted_stays_for_the_next() {
+    fn description_is_taken_once_by_its_request() {
         let key = NodeKey::parse(&"a".repeat(64)).unwrap();
         let all = [clip(Path::new("."), b"", "a.mp4").unwrap()];
         let mut descriptions = Descriptions::new(&all);
-        assert!(descriptions.take(key, key, |_| Ok(false)).unwrap().is_empty());
+        assert!(descriptions.take(NodeKey::parse(&"b".repeat(64)).unwrap()).is_empty());
         assert_eq!(descriptions.unused().count(), 1);
-        assert_eq!(descriptions.take(key, key, |_| Ok(true)).unwrap().len(), 1);
+        assert_eq!(descriptions.take(key).len(), 1);
         assert_eq!(descriptions.unused().count(), 0);
-        assert!(descriptions.take(key, key, |_| Ok(true)).unwrap().is_empty());
+        assert!(descriptions.take(key).is_empty());
     }
 
     #[test]

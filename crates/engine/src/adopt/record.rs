@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use scheduler::budget::Reservation;
-use scheduler::{Artifact, AttemptId, Event, ForcedRerun, KeyResolver, TaskId, Timestamp};
+use scheduler::{Artifact, AskedRender, AttemptId, Event, KeyResolver, TaskId, Timestamp};
 use workflow::plan::{NodeIx, NodeKey};
 use workflow::units::Money;
 
@@ -21,7 +21,9 @@ const UNKNOWN_DIGEST: &str = "adopted";
 pub(super) struct Recordable {
     pub(super) node: NodeIx,
     pub(super) key: NodeKey,
-    pub(super) rerun: Option<ForcedRerun>,
+    /// The number in the list of renders of its instance, and whether it was asked for.
+    pub(super) render: u32,
+    pub(super) is_asked: bool,
     pub(super) attempt: AttemptId,
     pub(super) work: Work,
     /// The keys of all nodes, as far as they are known.
@@ -62,7 +64,7 @@ pub(super) fn record(
     let artifact = |parent: NodeIx| item.artifacts[parent.index()].as_ref();
     let key = item.key;
     let service_independent_key = if adoption.is_paid {
-        keys.service_independent_key(plan, node, artifact).map(|key| key.to_string())
+        keys.service_independent_key(plan, node, key, artifact).map(|key| key.to_string())
     } else {
         None
     };
@@ -80,8 +82,7 @@ pub(super) fn record(
         by_url: false,
         service_independent_key,
         reservation,
-        forced_rerun: item.rerun.clone().map(Box::new),
-        recorded_rerun: None,
+        render: item.render,
         parts,
     };
     let (task, video) = match &item.work {
@@ -89,7 +90,17 @@ pub(super) fn record(
         Work::Task(task) => (Some(task.clone()), None),
     };
     let recorded_task = task.clone().unwrap_or_else(|| unknown_task(&attempt));
-    let mut events = vec![intent, Event::Submitted { node, attempt: attempt.clone(), task: recorded_task }];
+    let mut events = Vec::new();
+    if item.is_asked {
+        let asked =
+            AskedRender { instance: plan.node(node).name_without_take().to_owned(), render: item.render };
+        events.push(Event::RendersAsked {
+            workflow: plan.name().to_owned(),
+            renders: vec![asked],
+            continued: Vec::new(),
+        });
+    }
+    events.extend([intent, Event::Submitted { node, attempt: attempt.clone(), task: recorded_task }]);
     if let Some(video) = video {
         let artifact = store(ledger, video)?;
         if adoption.is_paid {
@@ -99,7 +110,8 @@ pub(super) fn record(
                 task: task.as_ref(),
                 attempt: &attempt,
                 file: adoption.arguments.map(|arguments| arguments.file.as_str()),
-                rerun: item.rerun.clone(),
+                render: item.render,
+                is_asked: item.is_asked,
                 currency: prices.currency(),
             };
             let completed_at = video.completed_at.unwrap_or(*now);
@@ -114,7 +126,8 @@ pub(super) fn record(
         // What it was settled at is not known: at most its reservation.
         events.push(Event::Downloaded { node, attempt, artifact, cost: None });
     }
-    let events = events.into_iter().map(|event| (event, Persist::Yes)).collect();
+    // As they are: which render it is, its description says.
+    let events = events.into_iter().map(|event| (event, Persist::Applied(*now))).collect();
     ledger.append(lock, plan, *now, events).map(drop)
 }
 

@@ -5,11 +5,11 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use scheduler::{Decision, KeyResolver, Timestamp};
+use scheduler::{Decision, KeyResolver};
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
-use super::descriptions::{DescribedVideo, KEY_DIGITS};
-use crate::artifact::file_name_with;
+use super::descriptions::DescribedVideo;
+use crate::artifact::{file_name_with, key_of_file_name};
 use crate::artifact_store::{ArtifactStore, Verify};
 use crate::ledger::{Ledger, LedgerError};
 use crate::preview::{Preview, survey};
@@ -37,12 +37,12 @@ pub async fn unknown_videos<R: WorkRecords + ?Sized>(
     store: &ArtifactStore,
 ) -> Result<Vec<UnknownVideo>, LedgerError> {
     let recorded = recorded_keys(records).await?;
-    let files = UnrecordedVideos::read(folder, store, &recorded)?.besides(&recorded);
-    if files.is_empty() {
+    let (files, described) = UnrecordedVideos::read(folder, store, &recorded)?.besides(&recorded);
+    if files.is_empty() && described.is_empty() {
         return Ok(Vec::new());
     }
     let (previews, _) = survey(plan, records, keys, None, false, &Verify::Metadata).await?;
-    Ok(in_previews(&previews, &files))
+    Ok(in_previews(&previews, &files, &described))
 }
 
 /// Videos in `folder` that may be those of shots that wait for others, by their names: the ledger does not know them, and their keys are not
@@ -61,13 +61,15 @@ pub async fn deferred_videos<R: WorkRecords + ?Sized>(
         return Ok(Vec::new());
     }
     let recorded = recorded_keys(records).await?;
-    let files = UnrecordedVideos { files: videos_by_key(folder)? }.besides(&recorded);
+    let files = UnrecordedVideos { files: videos_by_key(folder)?, described: HashMap::new() };
+    let files = files.besides(&recorded).0;
     let mut by_name: HashMap<String, PathBuf> =
         files.into_values().filter_map(|path| Some((path.file_name()?.to_str()?.to_owned(), path))).collect();
     let mut videos = Vec::new();
     for (node, shot) in plan.nodes().filter(|(node, _)| is_deferred(*node)) {
-        let is_of_shot =
-            |name: &&String| key_digits(name).is_some_and(|key| **name == file_name_with(&shot.name, key));
+        let is_of_shot = |name: &&String| {
+            key_of_file_name(name).is_some_and(|key| **name == file_name_with(&shot.name, key))
+        };
         // The first by name, so that the result is always the same.
         let name = by_name.keys().filter(is_of_shot).min().cloned();
         if let Some(path) = name.and_then(|name| by_name.remove(&name)) {
@@ -89,12 +91,14 @@ async fn recorded_keys<R: WorkRecords + ?Sized>(records: Option<&R>) -> Result<H
 /// it here.
 #[derive(Debug)]
 pub(crate) struct UnrecordedVideos {
+    /// By the beginning of the key.
     files: HashMap<String, PathBuf>,
+    /// Videos with sidecars whose keys are not on record, by their request (with number 1).
+    described: HashMap<NodeKey, (NodeKey, PathBuf)>,
 }
 
 impl UnrecordedVideos {
-    /// Lists the videos in `folder` and in the store. A rerun whose key is not among the beginnings of keys in `recorded` is also that of the
-    /// work which was rendered again.
+    /// Lists the videos in `folder` and in the store; `recorded` are the beginnings of the keys on record.
     ///
     /// # Errors
     /// When a folder cannot be read.
@@ -108,19 +112,21 @@ impl UnrecordedVideos {
         for (key, path) in stored_videos(store, &sidecars) {
             list(&mut files, key, path);
         }
-        for video in described_besides(store, sidecars, recorded) {
-            for key in video.short_keys() {
-                list(&mut files, key.to_owned(), video.path().to_owned());
-            }
-        }
-        Ok(Self { files })
+        let described = described_besides(store, sidecars, recorded).into_iter().filter_map(|video| {
+            let key = video.key()?;
+            Some((key.numbered(1), (key, video.path().to_owned())))
+        });
+        Ok(Self { files, described: described.collect() })
     }
 
-    /// Those whose keys are not on record: few or none, which are looked up then.
-    fn besides(self, recorded: &HashSet<String>) -> HashMap<String, PathBuf> {
+    /// Those whose keys are not on record, by their keys and by their requests: few or none, which are looked up then.
+    fn besides(
+        self,
+        recorded: &HashSet<String>,
+    ) -> (HashMap<String, PathBuf>, HashMap<NodeKey, (NodeKey, PathBuf)>) {
         let mut files = self.files;
         files.retain(|key, path| !recorded.contains(key) && path.is_file());
-        files
+        (files, self.described)
     }
 
     /// The video of the work with this key, if there is one and the ledger does not know the work. `target` is its path in the output folder,
@@ -136,18 +142,30 @@ impl UnrecordedVideos {
     ) -> Result<Option<PathBuf>, LedgerError> {
         let listed = || self.files.get(&key.short()).filter(|path| path.is_file()).cloned();
         let video = if target.is_file() { Some(target.to_owned()) } else { listed() };
-        match video {
-            Some(video) if !ledger.has_work(&key.to_string())? => Ok(Some(video)),
+        if let Some(video) = video
+            && !ledger.has_work(&key.to_string())?
+        {
+            return Ok(Some(video));
+        }
+        // Any render of the same request: which one it is, the lost record knew.
+        match self.described.get(&key.numbered(1)) {
+            Some((key, video)) if !ledger.has_work(&key.to_string())? => Ok(Some(video.clone())),
             _ => Ok(None),
         }
     }
 }
 
-fn in_previews(previews: &[Preview], files: &HashMap<String, PathBuf>) -> Vec<UnknownVideo> {
+fn in_previews(
+    previews: &[Preview],
+    files: &HashMap<String, PathBuf>,
+    described: &HashMap<NodeKey, (NodeKey, PathBuf)>,
+) -> Vec<UnknownVideo> {
     let submitted = previews.iter().enumerate().filter(|(_, preview)| preview.decision == Decision::Execute);
     submitted
         .filter_map(|(node, preview)| {
-            let path = files.get(preview.key.as_ref()?)?.clone();
+            let key = preview.full_key?;
+            let of_request = || described.get(&key.numbered(1)).map(|(_, path)| path);
+            let path = files.get(&key.short()).or_else(of_request)?.clone();
             Some(UnknownVideo { node: NodeIx::new(node), name: preview.name.clone(), path })
         })
         .collect()
@@ -168,7 +186,7 @@ fn stored_videos(store: &ArtifactStore, sidecars: &[PathBuf]) -> HashMap<String,
     for path in sidecars {
         let name = path.file_name().and_then(|name| name.to_str());
         let Some((sha256, key)) = name.and_then(sidecar::parse_name) else { continue };
-        list(&mut files, key[..KEY_DIGITS].to_owned(), store.path(sha256));
+        list(&mut files, key.short(), store.path(sha256));
     }
     files
 }
@@ -192,12 +210,7 @@ pub(super) fn videos_by_key(folder: &Path) -> Result<HashMap<String, PathBuf>, L
 
 /// The beginning of the key in the name of a video.
 fn key_of_name(path: &Path) -> Option<String> {
-    key_digits(path.file_name()?.to_str()?).map(str::to_owned)
-}
-
-fn key_digits(name: &str) -> Option<&str> {
-    let (_, key) = name.strip_suffix(".mp4")?.rsplit_once('-')?;
-    (key.len() == KEY_DIGITS && sidecar::is_hex(key)).then_some(key)
+    key_of_file_name(path.file_name()?.to_str()?).map(str::to_owned)
 }
 
 /// The videos in the store whose sidecars describe work that is not on record. Reads these sidecars only, and trusts them.
@@ -226,7 +239,7 @@ fn described_besides(
     for path in paths {
         let name = path.file_name().and_then(|name| name.to_str());
         let Some((sha256, key)) = name.and_then(sidecar::parse_name) else { continue };
-        if recorded.contains(&key[..KEY_DIGITS]) || !store.path(sha256).is_file() {
+        if recorded.contains(&key.short()) || !store.path(sha256).is_file() {
             continue;
         }
         // One that cannot be read describes nothing; `ledger adopt` says so.
@@ -238,7 +251,8 @@ fn described_besides(
     videos
 }
 
-/// Videos of forced reruns that the ledger does not know although it knows an earlier video of the same shot, which a run would use.
+/// Videos that were asked for with `run --rerun` and that the ledger does not know, although it knows an earlier video of the same shot, which a
+/// run would use.
 ///
 /// # Errors
 /// When the ledger or an artifact cannot be read.
@@ -248,34 +262,35 @@ pub async fn later_reruns(
     keys: &KeyResolver,
     described: &[DescribedVideo],
 ) -> Result<Vec<UnknownVideo>, LedgerError> {
-    let mut reruns: HashMap<&str, Vec<&DescribedVideo>> = HashMap::new();
-    for video in described.iter().filter(|video| video.description.service == keys.service()) {
-        let Some(rerun) = &video.description.rerun else { continue };
-        reruns.entry(&rerun.key).or_default().push(video);
+    let mut reruns: HashMap<NodeKey, Vec<&DescribedVideo>> = HashMap::new();
+    for video in described {
+        let description = &video.description;
+        let is_of_plan = description.service == keys.service() && description.workflow == plan.name();
+        if let Some(key) = video.key().filter(|_| is_of_plan && description.asked) {
+            reruns.entry(key.numbered(1)).or_default().push(video);
+        }
     }
     if reruns.is_empty() {
         return Ok(Vec::new());
     }
-    let (_, artifacts) = survey(plan, Some(ledger), keys, None, false, &Verify::Metadata).await?;
-    let artifact = |node: NodeIx| artifacts[node.index()].as_ref();
+    let (previews, _) = survey(plan, Some(ledger), keys, None, false, &Verify::Metadata).await?;
     let mut videos = Vec::new();
     for (node, shot) in plan.nodes() {
-        let base = keys.base_key(plan, node, artifact);
-        let Some((base, key)) = base.zip(keys.recorded_key(plan, node, artifact)) else { continue };
-        let Some(of_shot) = reruns.get(base.to_string().as_str()) else { continue };
-        let recorded_at = recorded_at(ledger, key)?;
-        if let Some(video) = of_shot.iter().find(|video| video.is_later_rerun(base, recorded_at)) {
-            let (name, path) = (shot.name.clone(), video.path().to_owned());
-            videos.push(UnknownVideo { node, name, path });
+        let Some(key) = previews[node.index()].full_key else { continue };
+        let (counting, _) = ledger.render_of(plan.name(), key)?;
+        let recorded = ledger.with_snapshot(|ledger| ledger.attempt_to_continue(&key.to_string()))?;
+        let recorded_at = recorded.map(|row| row.intended_at);
+        let of_request = reruns.get(&key.numbered(1)).into_iter().flatten();
+        let mut later = of_request.filter(|video| {
+            video.instance() == shot.name_without_take()
+                && video.description.render > counting
+                && recorded_at.is_none_or(|recorded_at| video.description.completed_at > recorded_at)
+        });
+        if let Some(video) = later.next() {
+            videos.push(UnknownVideo { node, name: shot.name.clone(), path: video.path().to_owned() });
         }
     }
     Ok(videos)
-}
-
-/// When the attempt was begun that is on record for a key, if there is one.
-pub(super) fn recorded_at(ledger: &Ledger, key: NodeKey) -> Result<Option<Timestamp>, LedgerError> {
-    let row = ledger.with_snapshot(|ledger| ledger.attempt_to_continue(&key.to_string()))?;
-    Ok(row.map(|row| row.intended_at))
 }
 
 #[cfg(test)]
@@ -286,6 +301,7 @@ mod tests {
     fn key_is_read_from_names_of_videos_only() {
         let key = |name: &str| key_of_name(Path::new(name));
         assert_eq!(key("out/a-f36b2a004515.mp4").as_deref(), Some("f36b2a004515"));
+        assert_eq!(key("a-f36b2a004515-12.mp4").as_deref(), Some("f36b2a004515-12"));
         assert_eq!(key("harbor-look=noir-f36b2a004515.mp4").as_deref(), Some("f36b2a004515"));
         for name in [
             "film.mp4",
@@ -293,6 +309,7 @@ mod tests {
             "a-F36B2A004515.mp4",
             "a-f36b2a004515.replaced-1.mp4",
             "a-f36b2a004515.png",
+            "a-f36b2a004515-02.mp4",
         ] {
             assert_eq!(key(name), None, "{name}");
         }

@@ -6,18 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use scheduler::{Artifact, AttemptState};
-use workflow::plan::{Film, MediaSource, NodeIx, Plan};
+use workflow::plan::{Film, MediaSource, NodeIx, NodeKey, Plan};
 
 use super::{FileUse, UnneededFile};
+use crate::artifact::key_of_file_name;
 use crate::artifact_store::Verify;
 use crate::cuts::earlier_cuts;
 use crate::effects::FilmFolders;
 use crate::film::ENCODER_NAME;
 use crate::ledger::{AttemptRow, Ledger, LedgerError};
 use crate::preview::{key_resolver, survey};
-
-/// Number of digits of a key in the name of a clip.
-const SHORT_KEY_LEN: usize = 12;
 
 /// The superseded files of a workflow whose videos and films are in the output folder, by name. What the workflow itself names is none of them.
 ///
@@ -69,7 +67,7 @@ pub async fn superseded_files(
         let Some(artifact) = row.artifact.as_ref().filter(|artifact| !used.contains(row, artifact)) else {
             continue;
         };
-        let short_key: String = row.key.chars().take(SHORT_KEY_LEN).collect();
+        let short_key = NodeKey::parse(&row.key).map(|key| key.short()).unwrap_or_default();
         let Some(clips) = clips.get(&short_key) else { continue };
         let original = store.path(&artifact.sha256);
         let is_stored = store.find(artifact, &Verify::Metadata)?.is_some_and(|path| path == original);
@@ -118,12 +116,8 @@ fn clips_by_key(folder: &Path) -> io::Result<HashMap<String, Vec<PathBuf>>> {
     };
     for entry in entries {
         let path = entry?.path();
-        let key = path
-            .file_name()
-            .and_then(|name| name.to_str()?.strip_suffix(".mp4")?.rsplit_once('-'))
-            .map(|(_, key)| key.to_owned())
-            .filter(|key| key.len() == SHORT_KEY_LEN && key.chars().all(|c| c.is_ascii_hexdigit()));
-        if let Some(key) = key {
+        let name = path.file_name().and_then(|name| name.to_str());
+        if let Some(key) = name.and_then(key_of_file_name).map(str::to_owned) {
             clips.entry(key).or_default().push(path);
         }
     }
@@ -159,6 +153,8 @@ fn names_of(file: &Path) -> u64 {
 struct UsedVideos {
     /// Their hashes, at any service.
     hashes: HashSet<String>,
+    /// The keys of its requests (with number 1): each of their renders can be picked.
+    requests: HashSet<NodeKey>,
     /// The shots that have no video at any service.
     nodes_without: HashSet<String>,
 }
@@ -166,20 +162,25 @@ struct UsedVideos {
 impl UsedVideos {
     async fn read(ledger: &Ledger, plan: &Arc<Plan>, videos: &[AttemptRow]) -> Result<Self, LedgerError> {
         let services: HashSet<&str> = videos.iter().map(|row| row.service.as_str()).collect();
-        let mut hashes = HashSet::new();
+        let (mut hashes, mut requests) = (HashSet::new(), HashSet::new());
         let mut nodes_without: HashSet<NodeIx> = plan.nodes().map(|(ix, _)| ix).collect();
         for service in services {
-            let keys = key_resolver(Some(ledger), service)?;
-            let (_, artifacts) = survey(plan, Some(ledger), &keys, None, false, &Verify::Metadata).await?;
+            let keys = key_resolver(plan, Some(ledger), service)?;
+            let (previews, artifacts) =
+                survey(plan, Some(ledger), &keys, None, false, &Verify::Metadata).await?;
             nodes_without.retain(|ix| artifacts[ix.index()].is_none());
+            requests.extend(previews.iter().filter_map(|preview| Some(preview.full_key?.numbered(1))));
             hashes.extend(artifacts.into_iter().flatten().map(|artifact| artifact.sha256));
         }
         let nodes_without = nodes_without.into_iter().map(|ix| plan.node(ix).name.clone()).collect();
-        Ok(Self { hashes, nodes_without })
+        Ok(Self { hashes, requests, nodes_without })
     }
 
     fn contains(&self, row: &AttemptRow, artifact: &Artifact) -> bool {
-        self.hashes.contains(&artifact.sha256) || self.nodes_without.contains(&row.node)
+        let request = NodeKey::parse(&row.key).map(|key| key.numbered(1));
+        self.hashes.contains(&artifact.sha256)
+            || request.is_some_and(|request| self.requests.contains(&request))
+            || self.nodes_without.contains(&row.node)
     }
 }
 

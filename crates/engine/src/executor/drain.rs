@@ -38,6 +38,8 @@ pub(super) fn submission_result(event: &Event) -> Option<&AttemptId> {
         | Event::JoinFailed { .. }
         | Event::TaskExpired { .. }
         | Event::Resolved { .. }
+        | Event::RendersAsked { .. }
+        | Event::RendersWithdrawn { .. }
         | Event::TimerFired
         | Event::Interrupted => None,
     }

@@ -157,9 +157,8 @@ impl EffectRunner {
         } else {
             None
         };
-        let (reservation, forced_rerun) = (state.budget().reservation(&plan, node), state.forced_rerun(node));
-        let forced_rerun = forced_rerun.map(Box::new);
-        let recorded_rerun = if forced_rerun.is_none() { state.rerun(node).map(Box::new) } else { None };
+        let reservation = state.budget().reservation(&plan, node);
+        let render = state.render(node).unwrap_or(1);
         let (ledger, unrecorded) = (Arc::clone(&self.ledger), self.unrecorded.clone());
         let target = self.output_dir.join(file_name(plan.node(node), &key));
         let (storage, unfinished) = (Arc::clone(&self.storage), state.unfinished());
@@ -192,8 +191,7 @@ impl EffectRunner {
                         by_url,
                         service_independent_key,
                         reservation,
-                        forced_rerun,
-                        recorded_rerun,
+                        render,
                         parts,
                     })
                 }

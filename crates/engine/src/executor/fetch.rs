@@ -19,7 +19,7 @@ use crate::artifact_store::Verify;
 use crate::effects::download;
 use crate::ledger::{AttemptRow, Ledger, LedgerError};
 use crate::provider::Provider;
-use crate::sidecar::{Sidecar, SidecarRerun};
+use crate::sidecar::Sidecar;
 use crate::time::Clock;
 
 /// How long a response about a task is waited for, even where the time is up.
@@ -189,10 +189,7 @@ fn with_current_key(
 ) -> Result<(AttemptRow, PathBuf), FetchError> {
     let key = config.ledger.key_of_video(row)?.ok_or_else(malformed)?;
     let target = folder.join(file_name_of(&row.node, &key));
-    let key = key.to_string();
-    let own = row.replaced_key.as_ref().unwrap_or(&row.key);
-    let replaced_key = (key != *own).then(|| own.clone());
-    Ok((AttemptRow { key, replaced_key, ..row.clone() }, target))
+    Ok((AttemptRow { key: key.to_string(), ..row.clone() }, target))
 }
 
 fn malformed() -> FetchError {
@@ -216,13 +213,9 @@ fn write_sidecar(config: &FetchConfig, row: &AttemptRow, artifact: &Artifact) ->
     if store.has_sidecar(&sidecar.sha256, &sidecar.key) {
         return Ok(());
     }
-    sidecar.rerun = match sidecar.rerun {
-        Some(rerun) => Some(rerun),
-        None => config
-            .ledger
-            .rerun_with_key(&row.key)?
-            .map(|rerun| SidecarRerun { key: rerun.key, salt: rerun.salt }),
-    };
+    if let Some(key) = NodeKey::parse(&row.key) {
+        (sidecar.render, sidecar.asked) = config.ledger.render_of(&row.workflow, key)?;
+    }
     if let Err(error) = store.write_sidecar(&sidecar) {
         tracing::warn!(%error, "the sidecar of a video cannot be written");
     }
@@ -435,7 +428,6 @@ mod tests {
             workflow: "w".to_owned(),
             node: "lamp".to_owned(),
             key: "0".repeat(64),
-            replaced_key: None,
             state: AttemptState::Submitted,
             service: "http://127.0.0.1:1".to_owned(),
             account: None,

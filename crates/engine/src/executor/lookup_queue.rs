@@ -25,6 +25,8 @@ pub(super) struct LookupRequest {
     node: NodeIx,
     key: NodeKey,
     work: Option<NodeKey>,
+    /// The number in the list of renders of its instance.
+    render: u32,
     /// Whether the run may submit the node. If not, the service is not queried.
     is_selected: bool,
     /// For the sidecar of its video, where that costs money.
@@ -49,7 +51,7 @@ impl EffectRunner {
         });
         self.tasks.spawn(recorded.for_each_concurrent(
             MAX_CONCURRENT_LOOKUPS,
-            move |LookupRequest { node, key, work, is_selected, sidecar }| {
+            move |LookupRequest { node, key, work, render, is_selected, sidecar }| {
                 let (ledger, provider) = (Arc::clone(&ledger), Arc::clone(&provider));
                 let (plan, clock) = (Arc::clone(&plan), clock.clone());
                 let verify = verify.clone();
@@ -58,13 +60,21 @@ impl EffectRunner {
                     let (key, work) = (key.to_string(), work.map(|work| work.to_string()));
                     let result = if is_selected {
                         let work = work.as_deref();
-                        lookup::find_existing_work(&ledger, &*provider, node, key, work, target, &verify)
-                            .await
+                        lookup::find_existing_work(
+                            &ledger,
+                            &*provider,
+                            (node, render),
+                            key,
+                            work,
+                            target,
+                            &verify,
+                        )
+                        .await
                     } else {
                         let found =
                             lookup::recorded_work(&ledger, &key, provider.account(), Some(target), &verify)
                                 .await;
-                        found.map(|existing| Event::LookupDone { node, key, existing })
+                        found.map(|existing| Event::LookupDone { node, key, existing, render })
                     };
                     let result = match (result, sidecar) {
                         (Ok(event), Some(sidecar)) if has_video(&event) => {
@@ -93,7 +103,8 @@ impl EffectRunner {
     ) {
         let work = if self.provider.is_paid() { state.service_independent_key(node) } else { None };
         let (is_selected, sidecar) = (state.is_selected(node), self.sidecar_context(node, key, state));
-        let request = LookupRequest { node, key, work, is_selected, sidecar };
+        let render = state.render(node).unwrap_or(1);
+        let request = LookupRequest { node, key, work, render, is_selected, sidecar };
         let lookups = self.lookups.clone();
         if not_before <= now {
             drop(lookups.send(request));
@@ -166,8 +177,9 @@ impl LookupQueue {
                 match existing.transpose() {
                     // Fails only after the run has ended.
                     Some(existing) => {
-                        let (node, key) = (request.node, request.key.to_string());
-                        let result = existing.map(|existing| Event::LookupDone { node, key, existing });
+                        let (node, key, render) = (request.node, request.key.to_string(), request.render);
+                        let result =
+                            existing.map(|existing| Event::LookupDone { node, key, existing, render });
                         drop(self.sender.send(ends_shot_only(node, result)));
                     }
                     None => self.recorded.push_back(request),

@@ -1,8 +1,6 @@
 //! Sidecars of the videos of a run: written with each download, and again where that of a video which is reused is gone.
 
-use scheduler::{
-    Artifact, AttemptId, Download, Event, ExistingWork, ForcedRerun, RunState, TaskId, Timestamp,
-};
+use scheduler::{Artifact, AttemptId, Download, Event, ExistingWork, RunState, TaskId, Timestamp};
 use workflow::plan::{NodeIx, NodeKey, Plan};
 use workflow::units::Money;
 
@@ -16,7 +14,8 @@ use crate::unknown_task::is_service_task;
 pub(super) struct SidecarContext {
     key: NodeKey,
     service: String,
-    rerun: Option<ForcedRerun>,
+    render: u32,
+    is_asked: bool,
     parents: Vec<(NodeIx, NodeKey)>,
     file: Option<String>,
     currency: Option<String>,
@@ -49,7 +48,8 @@ impl EffectRunner {
         self.provider.is_paid().then(|| SidecarContext {
             key,
             service: self.provider.identity().to_owned(),
-            rerun: state.rerun(node),
+            render: state.render(node).unwrap_or(1),
+            is_asked: state.asked_render(node).is_some(),
             parents: parents.filter_map(|parent| Some((parent, state.key(parent)?))).collect(),
             file: self.workflow_file.clone(),
             currency: state.budget().currency().map(str::to_owned),
@@ -65,7 +65,8 @@ impl SidecarContext {
             task,
             attempt,
             file: self.file.as_deref(),
-            rerun: self.rerun.clone(),
+            render: self.render,
+            is_asked: self.is_asked,
             currency: self.currency.as_deref(),
         };
         let key = |node| self.parents.iter().find(|(parent, _)| *parent == node).map(|(_, key)| *key);
@@ -81,7 +82,10 @@ impl SidecarContext {
         if ledger.store().has_sidecar(&artifact.sha256, &self.key.to_string()) {
             return;
         }
-        let sidecar = self.sidecar(plan, node, attempt, Some(task).filter(|task| is_service_task(task)));
+        let mut sidecar = self.sidecar(plan, node, attempt, Some(task).filter(|task| is_service_task(task)));
+        if let Ok(render) = ledger.render_of(plan.name(), self.key) {
+            (sidecar.render, sidecar.asked) = render;
+        }
         let ended_at = ledger.attempt(attempt).ok().flatten().and_then(|row| row.ended_at);
         write_sidecar(ledger, sidecar, attempt, ReservedCost::OnRecord, artifact, ended_at.unwrap_or(now));
     }

@@ -84,6 +84,8 @@ pub(super) fn event(state: &RunState, event: &Event) {
         }
         Event::TaskExpired { attempt, .. } => info!(node, %attempt, "task expired"),
         Event::Resolved { attempt, .. } => debug!(%attempt, "resolved"),
+        // They are recorded outside of runs.
+        Event::RendersAsked { .. } | Event::RendersWithdrawn { .. } => {}
         Event::FilmJoined { film, .. } => {
             info!(seconds = film.duration.as_secs_f64(), reused = film.reused, "joined");
         }

@@ -1,16 +1,17 @@
 //! Appends events of a run, with the decisions that need the transaction: whether an intent is admitted, and which task an attempt owns.
 
 use rusqlite::{OptionalExtension as _, Transaction, TransactionBehavior};
+use scheduler::renders::{Choice, RecordedRenders, choose};
 use scheduler::{
-    Artifact, AttemptId, AttemptState, Event, ExistingWork, ForcedRerun, PollResult, RunId, TaskId, Timestamp,
+    Artifact, AttemptId, AttemptState, Event, ExistingWork, PollResult, RunId, TaskId, Timestamp,
 };
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use super::attempt_state::holds_key;
 use super::derived_tables::{Writer, owner};
 use super::sql::column;
-use super::totals;
 use super::{Ledger, LedgerError, RunLock};
+use super::{renders, totals};
 use crate::failpoint::{self, Boundary};
 
 /// Whether an event is stored, or only passed through in order.
@@ -26,9 +27,8 @@ pub enum Persist {
 impl Ledger {
     /// Appends events in one transaction and returns the events to apply. They are the same, except where the ledger decides:
     ///
-    /// * an intent whose key another attempt holds becomes [`Event::ClaimConflict`], so does that of a forced rerun which a concurrent run has
-    ///   begun as well, and one that exceeds a limit of the run's budget
-    ///   becomes [`Event::BudgetExceeded`];
+    /// * an intent whose key another attempt holds becomes [`Event::ClaimConflict`], so does that of a node which is another render by now; one
+    ///   that exceeds a limit of the run's budget becomes [`Event::BudgetExceeded`];
     /// * [`Event::Downloaded`] of a video that is on record is that of the same video ([`Artifact::delivered_after`]);
     /// * [`Event::Submitted`] with the task of another attempt at the same service becomes [`Event::Indeterminate`];
     /// * [`Event::Indeterminate`] loses a suggested task that another attempt at the same service owns;
@@ -77,7 +77,7 @@ impl Ledger {
         for (event, persist) in events {
             let event = match persist {
                 Persist::Applied(_) => event,
-                Persist::Yes | Persist::No => decide(&writer, run_lock, event).map_err(wrap)?,
+                Persist::Yes | Persist::No => decide(&writer, run_lock, plan, event).map_err(wrap)?,
             };
             let node = event.node().map(|node| plan.node(node));
             writer.update_tables(&event, node).map_err(wrap)?;
@@ -139,42 +139,32 @@ fn is_recorded(transaction: &Transaction<'_>, run_lock: &RunLock) -> rusqlite::R
 }
 
 /// The event to store and apply in place of `event`.
-fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Result<Event> {
+fn decide(writer: &Writer<'_>, run_lock: &RunLock, plan: &Plan, event: Event) -> rusqlite::Result<Event> {
     match event {
         // Between the lookup and now another run may have submitted the work of a task that a `retry` had given up.
         Event::LookupDone {
             node,
             ref key,
             existing: ExistingWork::InFlight { ref attempt, .. } | ExistingWork::Completed { ref attempt, .. },
+            render: _,
         } => Ok(match holder(writer.transaction(), key)? {
             Some(holder) if holder.attempt != *attempt && holder.state != AttemptState::Abandoned => {
                 claimed(node, holder.run)
             }
             _ => event,
         }),
-        Event::Prepared { node, ref key, ref reservation, ref forced_rerun, ref recorded_rerun, .. } => {
+        Event::Prepared { node, ref key, ref reservation, render, .. } => {
             if let Some(KeyHolder { attempt, run, .. }) = holder(writer.transaction(), key)? {
                 return Ok(if run == *run_lock.run() {
-                    let existing = ExistingWork::Changed { attempt };
-                    Event::ClaimConflict { node, existing, rerun: None }
+                    let existing = ExistingWork::Changed { attempt: Some(attempt) };
+                    Event::ClaimConflict { node, existing, renders: None }
                 } else {
                     claimed(node, run)
                 });
             }
-            let transaction = writer.transaction();
-            let concurrent = match (forced_rerun, recorded_rerun) {
-                (Some(own), _) => {
-                    match other_rerun(transaction, &own.key, &[Some(&own.salt), own.supersedes.as_ref()])? {
-                        None => other_rendering(transaction, &own.key, run_lock)?,
-                        rerun => rerun,
-                    }
-                }
-                (None, Some(rerun)) => other_rerun(transaction, &rerun.key, &[Some(&rerun.salt)])?,
-                (None, None) => other_rerun(transaction, key, &[])?,
-            };
-            if let Some((rerun, run)) = concurrent {
-                let existing = ExistingWork::ClaimedByOtherRun { run };
-                return Ok(Event::ClaimConflict { node, existing, rerun: Some(Box::new(rerun)) });
+            if let Some(recorded) = other_render(writer.transaction(), plan, node, key, render)? {
+                let existing = ExistingWork::Changed { attempt: None };
+                return Ok(Event::ClaimConflict { node, existing, renders: Some(Box::new(recorded)) });
             }
             let (caps, spent_before) = run_lock.caps();
             let amount = reservation.amount();
@@ -246,6 +236,8 @@ fn decide(writer: &Writer<'_>, run_lock: &RunLock, event: Event) -> rusqlite::Re
         | Event::JoinFailed { .. }
         | Event::TaskExpired { .. }
         | Event::Resolved { .. }
+        | Event::RendersAsked { .. }
+        | Event::RendersWithdrawn { .. }
         | Event::TimerFired
         | Event::Interrupted => Ok(event),
     }
@@ -266,7 +258,7 @@ pub(super) fn as_delivered_again(
 
 /// That another run holds the key of a node.
 fn claimed(node: NodeIx, run: RunId) -> Event {
-    Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run }, rerun: None }
+    Event::ClaimConflict { node, existing: ExistingWork::ClaimedByOtherRun { run }, renders: None }
 }
 
 /// The attempt that holds a key.
@@ -285,38 +277,25 @@ fn holder(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<Option<K
         .optional()
 }
 
-/// The rerun of the work with this base key that another run has begun since this run looked at the forced reruns, with a salt other than the
-/// `excluded` ones; and the run that renders it.
-fn other_rerun(
+/// What is on record where the node is another render by now: its number belongs to another shot since, or a render was asked for, or what was
+/// asked for is done.
+fn other_render(
     transaction: &Transaction<'_>,
-    base: &str,
-    excluded: &[Option<&String>],
-) -> rusqlite::Result<Option<(ForcedRerun, RunId)>> {
-    let recorded: Option<String> = transaction
-        .prepare_cached("SELECT salt FROM forced_reruns WHERE base_key = ?1")?
-        .query_row([base], |row| row.get(0))
-        .optional()?;
-    let other_salt = recorded.filter(|salt| !excluded.contains(&Some(salt)));
-    let Some((key, salt)) = NodeKey::parse(base).zip(other_salt) else { return Ok(None) };
-    let holder = holder(transaction, &key.salted(&salt).to_string())?;
-    Ok(holder.map(|holder| (ForcedRerun { key: base.to_owned(), salt, supersedes: None }, holder.run)))
-}
-
-/// The work with this base key itself, where another run has begun it since this run, which renders it again, began; and that run.
-fn other_rendering(
-    transaction: &Transaction<'_>,
-    base: &str,
-    own: &RunLock,
-) -> rusqlite::Result<Option<(ForcedRerun, RunId)>> {
-    let run: Option<String> = transaction
-        .prepare_cached(concat!(
-            "SELECT run FROM attempts WHERE key = ?1 AND run <> ?2 AND rowid > ?3 AND ",
-            holds_key!(),
-        ))?
-        .query_row((base, own.run().as_str(), own.last_attempt()), |row| row.get(0))
-        .optional()?;
-    Ok(run
-        .map(|run| (ForcedRerun { key: base.to_owned(), salt: String::new(), supersedes: None }, RunId(run))))
+    plan: &Plan,
+    node: NodeIx,
+    key: &str,
+    render: u32,
+) -> rusqlite::Result<Option<RecordedRenders>> {
+    let (node, Some(key)) = (plan.node(node), NodeKey::parse(key)) else { return Ok(None) };
+    let (request, instance) = (key.numbered(1), node.name_without_take());
+    let own = Choice { render, number: key.number() };
+    let is_other =
+        |recorded: &RecordedRenders| choose(&recorded.request, &recorded.wishes, node, true) != own;
+    // Its own renders say so in nearly every case.
+    if !is_other(&renders::of_instance(transaction, plan.name(), request, instance)?) {
+        return Ok(None);
+    }
+    Ok(Some(renders::of_request(transaction, plan, request, instance)?).filter(is_other))
 }
 
 fn first_unowned(

@@ -34,7 +34,7 @@ impl Ledger {
         let connection = self.connection();
         let read = || {
             let mut statement = connection.prepare(
-                "SELECT id, node, state, intended_at, key_parts, COALESCE(replaced_key, key) FROM attempts
+                "SELECT id, node, state, intended_at, key_parts, key FROM attempts
                  WHERE node = ?1 OR substr(node, 1, length(?1) + 1) IN (?1 || '@', ?1 || '#')
                  ORDER BY intended_at DESC, rowid DESC LIMIT ?2",
             )?;

@@ -3,7 +3,7 @@
 use scheduler::budget::Reservation;
 use scheduler::{Artifact, AttemptId, AttemptState, RunId, TaskId, Timestamp};
 
-use crate::sidecar::{SIDECAR_VERSION, Sidecar, SidecarRerun};
+use crate::sidecar::{SIDECAR_VERSION, Sidecar};
 
 #[derive(Debug, Clone)]
 pub struct AttemptRow {
@@ -16,8 +16,6 @@ pub struct AttemptRow {
     pub node: String,
     /// Its key, as lower-case hex.
     pub key: String,
-    /// The key of its shot, where another task was accepted for that and its own is a separate one.
-    pub replaced_key: Option<String>,
     pub state: AttemptState,
     /// The service that it was submitted to.
     pub service: String,
@@ -70,8 +68,8 @@ impl AttemptRow {
             seed: None,
             request: None,
             parents: Vec::new(),
-            // A replaced task's video is found again as another one of its shot.
-            rerun: self.replaced_key.clone().map(|key| SidecarRerun { key, salt: self.attempt.to_string() }),
+            render: 1,
+            asked: false,
             reserved_cost: self.reservation.cost,
             currency: None,
             completed_at: Timestamp::default(),

@@ -1,4 +1,4 @@
-//! The tables derived from events: attempts, artifacts, films, forced reruns, totals, and keys of one account. Every write to the ledger besides
+//! The tables derived from events: attempts, artifacts, films, renders, totals, and keys of one account. Every write to the ledger besides
 //! `runs` is an event that goes through [`Writer::update_tables`], and through [`Writer::store`] in the same transaction.
 //!
 //! They are an index of the events of all runs, by key, task and file: what a transaction decides, and what is looked up without reading
@@ -8,15 +8,16 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Transaction};
 use scheduler::{
-    Artifact, AttemptId, AttemptState, Event, ExistingWork, Film, NextStep, PollResult, Resolution, RunId,
-    TaskId, Timestamp,
+    Artifact, AttemptId, AttemptState, Event, ExistingWork, Failure, Film, NextStep, PollResult, Resolution,
+    RunId, TaskId, Timestamp,
 };
-use workflow::plan::Node;
+use workflow::plan::{Node, NodeKey};
 use workflow::units::Money;
 
+use super::renders::{self, WishEnd};
 use super::sql::{Sql, column, one_row};
 use super::totals::{AttemptEnd, BudgetDelta, Settlement};
-use super::{Ledger, accounts, replaced_tasks};
+use super::{Ledger, accounts};
 
 /// The run id of events of `runner ledger fetch`.
 pub(super) const FETCH_RUN: &str = "fetch";
@@ -66,19 +67,31 @@ impl<'a> Writer<'a> {
     /// Updates the derived tables. `node` is the event's node in the plan.
     pub(super) fn update_tables(&mut self, event: &Event, node: Option<&Node>) -> rusqlite::Result<()> {
         match event {
-            Event::LookupDone { existing: ExistingWork::Completed { attempt, artifact, .. }, .. } => {
-                replaced_tasks::rejoin(self.transaction, attempt)?;
-                self.update_artifact(attempt, artifact)
+            Event::LookupDone { key, existing, render, .. } => {
+                self.assign(node, key, *render)?;
+                match existing {
+                    ExistingWork::Completed { attempt, artifact, .. } => {
+                        renders::close_wish(self.transaction, attempt, WishEnd::Done)?;
+                        self.update_artifact(attempt, artifact)
+                    }
+                    ExistingWork::InFlight { attempt, .. } => self.take_up(attempt),
+                    ExistingWork::None
+                    | ExistingWork::Indeterminate { .. }
+                    | ExistingWork::Abandoned { .. }
+                    | ExistingWork::OtherService { .. }
+                    | ExistingWork::ClaimedByOtherRun { .. }
+                    | ExistingWork::Changed { .. } => Ok(()),
+                }
             }
-            Event::LookupDone { existing: ExistingWork::InFlight { attempt, .. }, .. } => {
-                replaced_tasks::rejoin(self.transaction, attempt)?;
-                self.take_up(attempt)
+            Event::Prepared { key, render, .. } => {
+                self.assign(node, key, *render)?;
+                self.insert_intent(event, node)
             }
-            Event::Prepared { .. } => self.insert_intent(event, node),
             Event::Submitted { attempt, task, .. } => self.submit(attempt, task, self.time),
-            Event::Refused { attempt, refusal, .. } => {
-                let failure = Some(refusal.failure.message.as_str());
-                self.end(attempt, refusal.kind.attempt_state(), failure)
+            Event::Refused { attempt, refusal, next, .. } => {
+                let failure = &refusal.failure;
+                self.end(attempt, refusal.kind.attempt_state(), Some(&failure.message))?;
+                self.close_failed_wish(attempt, failure, next.as_ref())
             }
             Event::Indeterminate { attempt, reason, suggested_task, .. } => {
                 let changed = self
@@ -111,15 +124,18 @@ impl<'a> Writer<'a> {
                 }
                 self.end(attempt, AttemptState::Missing, Some(reason.as_str()))
             }
-            Event::Polled { attempt, result: PollResult::Failed { failure }, .. } => {
+            Event::Polled { attempt, result: PollResult::Failed { failure }, next, .. } => {
                 if self.state(attempt)? == AttemptState::Abandoned || self.has_been_stored(attempt)? {
                     return Ok(());
                 }
-                let failure = Some(failure.message.as_str());
-                self.end(attempt, AttemptState::Failed, failure)
+                self.end(attempt, AttemptState::Failed, Some(&failure.message))?;
+                self.close_failed_wish(attempt, failure, next.as_ref())
             }
             Event::Downloaded { attempt, artifact, cost, .. } => {
-                replaced_tasks::separate_from_holder(self.transaction, attempt)?;
+                if renders::is_key_taken(self.transaction, attempt)? {
+                    renders::separate(self.transaction, self.run, attempt)?;
+                }
+                renders::close_wish(self.transaction, attempt, WishEnd::Done)?;
                 self.end_at_cost(attempt, AttemptState::Completed, *cost, None)?;
                 accounts::record_shown_task(self.transaction, self.run, attempt)?;
                 self.insert_artifact(attempt, artifact)
@@ -130,10 +146,15 @@ impl<'a> Writer<'a> {
             },
             Event::TaskExpired { attempt, .. } => self.expire(attempt),
             Event::Resolved { attempt, resolution } => self.resolve(attempt, resolution),
+            Event::RendersAsked { workflow, renders, continued } => {
+                renders::record_asked(self.transaction, workflow, renders, continued, self.time)
+            }
+            Event::RendersWithdrawn { workflow, renders } => {
+                renders::record_withdrawn(self.transaction, workflow, renders)
+            }
             Event::FilmJoined { film, .. } => self.insert_film(film),
             Event::RunConfigured { .. }
             | Event::Started
-            | Event::LookupDone { .. }
             | Event::ClaimConflict { .. }
             | Event::BudgetExceeded { .. }
             | Event::PrepareFailed { .. }
@@ -152,11 +173,10 @@ impl<'a> Writer<'a> {
             digest,
             service_independent_key,
             reservation,
-            forced_rerun,
-            recorded_rerun: _,
             parts,
             node: _,
             by_url: _,
+            render: _,
         } = event
         else {
             return Ok(());
@@ -184,12 +204,25 @@ impl<'a> Writer<'a> {
                 to_json(parts)?,
             ))?;
         self.delta.reserve(reservation.amount());
-        if let Some(rerun) = forced_rerun {
-            self.transaction
-                .prepare_cached(
-                    "INSERT OR REPLACE INTO forced_reruns (base_key, salt, run, time) VALUES (?1, ?2, ?3, ?4)",
-                )?
-                .execute((rerun.key.as_str(), rerun.salt.as_str(), self.run.as_str(), Sql(self.time)))?;
+        Ok(())
+    }
+
+    fn assign(&self, node: Option<&Node>, key: &str, render: u32) -> rusqlite::Result<()> {
+        match node.zip(NodeKey::parse(key)) {
+            Some((node, key)) => renders::assign(self.transaction, self.run, node, key, render),
+            None => Ok(()),
+        }
+    }
+
+    /// A render that was asked for and that has failed for good is not waited for any more.
+    fn close_failed_wish(
+        &self,
+        attempt: &AttemptId,
+        failure: &Failure,
+        next: Option<&NextStep>,
+    ) -> rusqlite::Result<()> {
+        if next == Some(&NextStep::Fail) && failure.kind.is_final() {
+            renders::close_wish(self.transaction, attempt, WishEnd::Failed)?;
         }
         Ok(())
     }
@@ -260,7 +293,10 @@ impl<'a> Writer<'a> {
             }
             Resolution::NotAccepted => self.end(attempt, resolution.attempt_state(), None),
             Resolution::Abandoned => {
-                replaced_tasks::separate_from_later_task(self.transaction, attempt)?;
+                if renders::is_replaced(self.transaction, attempt)? {
+                    renders::separate(self.transaction, self.run, attempt)?;
+                }
+                renders::close_wish(self.transaction, attempt, WishEnd::Failed)?;
                 self.end(attempt, resolution.attempt_state(), None)
             }
         }

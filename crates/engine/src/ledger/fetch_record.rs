@@ -6,7 +6,7 @@ use scheduler::{AttemptState, Event, RunId, Timestamp};
 use super::append::as_delivered_again;
 use super::attempt_row::AttemptRow;
 use super::derived_tables::{FETCH_RUN, Writer};
-use super::replaced_tasks::key_of_video;
+use super::renders::key_of_video;
 use super::sql::column;
 use super::{Ledger, LedgerError};
 use crate::failpoint::{self, Boundary};

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use rusqlite::Connection;
 use scheduler::KeyResolver;
+use workflow::plan::Plan;
 
 use super::attempt_state::holds_key;
-use super::{Ledger, LedgerError, forced_reruns};
+use super::{Ledger, LedgerError, renders};
 
 /// Whether an attempt holds its key, or has had its video.
 macro_rules! has_work {
@@ -15,21 +16,25 @@ macro_rules! has_work {
     };
 }
 
-/// Resolves keys at a service, with the recorded salts of forced reruns.
-pub(super) fn key_resolver(connection: &Connection, service: &str) -> rusqlite::Result<KeyResolver> {
-    Ok(KeyResolver::new(service).with_recorded_salts(forced_reruns::salts(connection)?))
+/// Resolves the keys of a plan at a service, with the renders on record.
+pub(super) fn key_resolver(
+    connection: &Connection,
+    plan: &Plan,
+    service: &str,
+) -> rusqlite::Result<KeyResolver> {
+    Ok(KeyResolver::new(service).with_renders(renders::of_plan(connection, plan)?))
 }
 
 impl Ledger {
-    /// Resolves keys at a service, with the recorded salts of forced reruns.
+    /// Resolves the keys of a plan at a service, with the renders on record.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn key_resolver(&self, service: &str) -> Result<KeyResolver, LedgerError> {
-        key_resolver(&self.connection(), service).map_err(|error| self.sqlite(error))
+    pub fn key_resolver(&self, plan: &Plan, service: &str) -> Result<KeyResolver, LedgerError> {
+        key_resolver(&self.connection(), plan, service).map_err(|error| self.sqlite(error))
     }
 
-    /// The first twelve digits of every key whose work is on record, as file names have them: an attempt holds it, or has had its video.
+    /// The beginning of every key whose work is on record, with its number, as file names have them ([`workflow::plan::NodeKey::short`]): an attempt holds it, or has had its video.
     /// A refusal or a failure alone is no record of a video: the ledger may be older than the attempt that followed.
     ///
     /// # Errors
@@ -38,7 +43,10 @@ impl Ledger {
         let connection = self.connection();
         let read = || {
             let mut statement = connection
-                .prepare(concat!("SELECT DISTINCT substr(key, 1, 12) FROM attempts WHERE ", has_work!()))?;
+                .prepare(concat!(
+                "SELECT DISTINCT substr(key, 1, 12) || replace(substr(key, 65), '#', '-') FROM attempts WHERE ",
+                has_work!()
+            ))?;
             statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<HashSet<String>>>()
         };
         read().map_err(|error| self.sqlite(error))

@@ -1,6 +1,6 @@
 //! The durable ledger: an event log with derived tables, in one SQLite file that several runs may share.
 //!
-//! Each transaction appends events and updates the tables derived from them ([`derived_tables`]): attempts, artifacts, films, forced reruns, totals. The file is in WAL mode with
+//! Each transaction appends events and updates the tables derived from them ([`derived_tables`]): attempts, artifacts, films, renders, totals. The file is in WAL mode with
 //! `synchronous=FULL`: when [`Ledger::append`] returns, intents, task ids and all that a payment depends on survive a power cut; downloads and
 //! films do with the next of them, or at the end of the run (`append::needs_sync`). Events that arrive together share a transaction.
 //!
@@ -14,7 +14,6 @@ mod attempt_row;
 mod attempt_state;
 mod derived_tables;
 mod fetch_record;
-mod forced_reruns;
 mod keys;
 mod observed_limits;
 mod open;
@@ -23,7 +22,7 @@ mod plan_arguments;
 mod plan_keys;
 mod queries;
 mod read_only;
-mod replaced_tasks;
+mod renders;
 mod resolve;
 mod run_lock;
 mod run_record;
@@ -41,12 +40,12 @@ use rusqlite::Connection;
 pub use append::Persist;
 pub use attempt_records::AttemptRecord;
 pub use attempt_row::AttemptRow;
-pub use forced_reruns::Salts;
 pub use open_attempts::{OpenAttempt, OpenTaskState, PresentAttempt};
 pub use plan_arguments::PlanArguments;
 pub use plan_keys::{PlanKeys, TaskOwnership};
 pub(crate) use queries::LedgerSnapshot;
 pub use read_only::{LedgerReader, RunRow};
+pub use renders::RecordedRender;
 pub use run_lock::{RunLock, ServiceAccount};
 pub use totals::UnpricedInFlight;
 

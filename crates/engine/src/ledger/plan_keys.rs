@@ -55,7 +55,7 @@ impl PlanKeys {
         plan_keys
     }
 
-    fn read(connection: &Connection, plan: &Plan, keys: &KeyResolver) -> rusqlite::Result<Self> {
+    fn read(connection: &Connection, plan: &Plan, mut keys: KeyResolver) -> rusqlite::Result<Self> {
         let mut plan_keys = Self::default();
         let mut videos: Vec<Option<Artifact>> = vec![None; plan.len()];
         let mut is_visited = vec![false; plan.len()];
@@ -75,7 +75,7 @@ impl PlanKeys {
                     continue;
                 }
                 (is_visited[index], has_progress) = (true, true);
-                let Some(key) = keys.key(plan, ix, |parent| videos[parent.index()].as_ref()) else {
+                let Some((key, _)) = keys.key(plan, ix, |parent| videos[parent.index()].as_ref()) else {
                     plan_keys.undecided.insert(node.name.clone());
                     continue;
                 };
@@ -106,15 +106,15 @@ impl PlanKeys {
 }
 
 impl LedgerReader {
-    /// The keys of a plan's nodes at `service`, with the salt of a run and the recorded ones.
+    /// The keys of a plan's nodes at `service`, with the salt of a run.
     ///
     /// # Errors
     /// When the ledger cannot be read.
     pub fn plan_keys(&self, plan: &Plan, service: &str, salt: Option<&str>) -> Result<PlanKeys, LedgerError> {
         let read = || {
-            let keys = keys::key_resolver(&self.connection, service)?;
+            let keys = keys::key_resolver(&self.connection, plan, service)?;
             let keys = keys.with_salt(salt.map(str::to_owned));
-            PlanKeys::read(&self.connection, plan, &keys)
+            PlanKeys::read(&self.connection, plan, keys)
         };
         read().map_err(|source| self.sqlite(source))
     }

@@ -10,24 +10,21 @@ use super::attempt_state::{
     has_open_task, holds_key, is_in_flight, is_replaced, is_resolvable, suggested_task,
 };
 use super::sql::column;
-use super::{Ledger, LedgerError, derived_tables, replaced_tasks};
+use super::{Ledger, LedgerError, derived_tables};
 use crate::artifact_store::Verify;
 use crate::unknown_task::is_service_task;
 use scheduler::budget::Reservation;
 use scheduler::{Artifact, AttemptId, AttemptState, Event, Film, RunId, TaskId, Timestamp};
-use workflow::plan::NodeKey;
 
 const COLUMNS: &str = concat!(
     "a.id, a.run, a.node, a.state, a.task, a.digest, a.intended_at, a.submitted_at, a.failure,
     f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at, f.modified_ns,
     a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key, ",
     suggested_task!(),
-    ", a.ended_at, a.replaced_key, f.first_sha256"
+    ", a.ended_at, f.first_sha256"
 );
 /// An attempt of a key whose task was given up, where none of the key was accepted later.
 const NOT_REPLACED: &str = concat!("key = ?1 AND state = 'expired' AND NOT ", is_replaced!());
-/// An attempt whose task was replaced, and whose video was fetched.
-const REPLACED_VIDEO: &str = "replaced_key = ?1 AND state = 'completed' ORDER BY a.rowid DESC LIMIT 1";
 const TABLES: &str = "attempts a JOIN runs r ON r.id = a.run LEFT JOIN artifacts f ON f.attempt = a.id";
 
 /// Queries on one snapshot of the ledger.
@@ -43,19 +40,11 @@ impl LedgerSnapshot<'_> {
     }
 
     /// The attempt with which a run goes on for a key: the one that holds it, or else one whose task a `retry` gave up without another being
-    /// accepted since, because of a cap, an interrupt or a refusal: its task is paid for and may have a video after all. Or else one that was
-    /// replaced and whose video was fetched, where its replacement came to nothing or was abandoned.
+    /// accepted since, because of a cap, an interrupt or a refusal: its task is paid for and may have a video after all.
     pub(crate) fn attempt_to_continue(&self, key: &str) -> Result<Option<AttemptRow>, LedgerError> {
-        let candidate = match self.attempt_holding(key)? {
-            Some(row) => Some(row),
-            None => self.attempt_where(NOT_REPLACED, key)?,
-        };
-        match candidate {
-            None => self.attempt_where(REPLACED_VIDEO, key),
-            Some(row) if row.state == AttemptState::Abandoned => {
-                Ok(self.attempt_where(REPLACED_VIDEO, key)?.or(Some(row)))
-            }
-            candidate => Ok(candidate),
+        match self.attempt_holding(key)? {
+            Some(row) => Ok(Some(row)),
+            None => self.attempt_where(NOT_REPLACED, key),
         }
     }
 
@@ -91,14 +80,6 @@ impl Ledger {
         task: &TaskId,
     ) -> Result<Option<(AttemptId, String)>, LedgerError> {
         derived_tables::owner_at(&self.connection(), service, task).map_err(|error| self.sqlite(error))
-    }
-
-    /// The key of an attempt's video: its own, or a separate one where the replacement of its task holds that.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub(crate) fn key_of_video(&self, row: &AttemptRow) -> Result<Option<NodeKey>, LedgerError> {
-        replaced_tasks::key_of_video(&self.connection(), &row.attempt).map_err(|error| self.sqlite(error))
     }
 
     /// Work that is in flight, missing or completed at other services than `service`, by its service-independent key: the name of the service,
@@ -312,7 +293,7 @@ impl Ledger {
             Some(path) => Some(Artifact {
                 path: self.real_path(&path),
                 sha256: row.get(10)?,
-                first_sha256: row.get(28)?,
+                first_sha256: row.get(27)?,
                 bytes: column(row, 11)?,
                 duration: column(row, 12)?,
                 width: row.get(13)?,
@@ -328,7 +309,6 @@ impl Ledger {
             workflow: row.get(23)?,
             node: row.get(2)?,
             key: row.get(24)?,
-            replaced_key: row.get(27)?,
             state: column(row, 3)?,
             service: row.get(18)?,
             account: row.get(22)?,

@@ -36,8 +36,6 @@ pub struct RunLock {
     caps: BudgetCaps,
     /// The total spent by all runs before this one: its caps apply to what is spent afterwards.
     spent_before: Amount,
-    /// The latest attempt before it, by the order in which attempts are recorded.
-    last_attempt: i64,
     /// Its own latest attempt, whose intent is on record unless an earlier state of the ledger was restored.
     last_intent: Mutex<Option<AttemptId>>,
     /// Held for its lock.
@@ -56,10 +54,6 @@ impl RunLock {
 
     pub(super) fn last_intent(&self) -> Option<AttemptId> {
         self.last_intent.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    pub(super) fn last_attempt(&self) -> i64 {
-        self.last_attempt
     }
 
     pub(super) fn caps(&self) -> (BudgetCaps, Amount) {
@@ -120,8 +114,6 @@ impl Ledger {
             )
             .map_err(wrap)?;
         let (_, spent_before) = totals::sums(&transaction).map_err(wrap)?;
-        let last_attempt = "SELECT COALESCE(MAX(rowid), 0) FROM attempts";
-        let last_attempt = transaction.query_row(last_attempt, [], |row| row.get(0)).map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
         drop(connection);
         let file = File::options().write(true).create(true).truncate(false).open(&path);
@@ -129,15 +121,7 @@ impl Ledger {
         // Nobody else holds it for long: who looks whether a run is alive locks its file for a moment.
         file.lock().map_err(|error| at_path(&path, &error))?;
         failpoint::hit(Boundary::After, "begin");
-        Ok(RunLock {
-            run,
-            path,
-            caps,
-            spent_before,
-            last_attempt,
-            last_intent: Mutex::new(None),
-            _file: file,
-        })
+        Ok(RunLock { run, path, caps, spent_before, last_intent: Mutex::new(None), _file: file })
     }
 
     /// Records the regular end of a run.

@@ -157,7 +157,6 @@ const EXAMPLES: &[Examples] = &[
                 "The service has accepted it as this task",
                 "runner resolve storyboard.yaml lamp --adopt task_01J9Z3",
             ),
-            ("The service has accepted none of them", "runner resolve storyboard.yaml --all --resubmit"),
         ],
     },
     Examples {

@@ -18,6 +18,9 @@ pub(crate) struct PlanArgs {
     /// What `run --dry-run` would render again.
     #[arg(skip)]
     pub(crate) rerun: Option<Vec<String>>,
+    /// `run --dry-run --new`.
+    #[arg(skip)]
+    pub(crate) new: bool,
     /// The salt of `run --dry-run`.
     #[arg(skip)]
     pub(crate) salt: Option<String>,

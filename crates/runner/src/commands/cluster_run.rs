@@ -4,13 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cluster::spec::{SpecReruns, plan_files};
+use cluster::index::RenderSnapshot;
+use cluster::messages::AskRenders;
+use cluster::spec::plan_files;
 use cluster::store::ObjectKind;
 use cluster::{ClusterError, Follower, RunSpec, SharedStore};
-use engine::records::WorkRecords as _;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use scheduler::budget::Amount;
-use scheduler::{Event, KeyResolver, Policy, RunId, RunState, Timestamp};
+use scheduler::{Event, Policy, RunId, RunState, Timestamp};
 use workflow::plan::{Plan, Selection};
 
 use crate::args::RunArgs;
@@ -18,16 +19,20 @@ use crate::budget::{self, BudgetAtStart};
 use crate::clock::now;
 use crate::commands::cluster_address::{ClusterAddress, engine_error, price_source};
 use crate::commands::preflight::{preflight, print_estimate};
-use crate::commands::run::{FinishedRun, after_run, named_workflow, nothing_to_run, report};
+use crate::commands::run::{
+    FinishedRun, after_run, named_workflow, nothing_to_run, print_withdrawn, report, rerun_request,
+};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::film_outputs;
+use crate::load::LoadError;
 use crate::price_table::{DEFAULT_FILE, PriceTable};
 use crate::project_paths::ProjectPaths;
 use crate::records::Records;
 use crate::report::{RunEstimate, RunInfo, RunReporter, sanitize};
+use crate::reruns;
 use crate::run_id::new_run_id;
-use crate::selection::{self, SelectedNodes};
+use crate::selection::SelectedNodes;
 use crate::shutdown::shutdown_signal;
 use crate::{task_owners, unknown_work};
 
@@ -47,6 +52,11 @@ pub(super) async fn run(
     address: ClusterAddress,
 ) -> Result<Exit, CommandError> {
     check_flags(args)?;
+    if args.withdraw {
+        let instances = rerun_request(args).instances(&plan, None, &args.workflow.file)?;
+        let withdrawn = address.client.withdraw_renders(plan.name(), &instances).await;
+        return Ok(print_withdrawn(&withdrawn.map_err(engine_error)?));
+    }
     let output = paths.out_or(args.output_dir.as_deref(), plan.name())?;
     film_outputs::refuse_replaced_inputs(&plan, &paths.folder, &output)?;
     let mut estimate = None;
@@ -68,6 +78,10 @@ pub(super) async fn run(
     }
     fs_err::create_dir_all(&output)?;
     let exit = follow(args, follower, prices, estimate).await?;
+    let renders = client.renders(plan.name()).await.map_err(engine_error)?.snapshot(&plan).renders();
+    for note in reruns::older_picks(&plan, &renders, &named_workflow(args)) {
+        errln!("{note}");
+    }
     after_run(args, &plan, exit).await?;
     Ok(exit)
 }
@@ -95,10 +109,10 @@ enum StartOutcome {
     Nothing(String),
 }
 
-/// Checks what the run would do, uploads what it needs, and starts it.
+/// Checks what the run would do, records what it asks for, uploads what it needs, and starts it.
 async fn start(
     args: &RunArgs,
-    plan: &Plan,
+    plan: &Arc<Plan>,
     paths: &ProjectPaths,
     prices: Option<&PriceTable>,
     address: &ClusterAddress,
@@ -106,51 +120,73 @@ async fn start(
 ) -> Result<StartOutcome, CommandError> {
     let records = Records::Cluster(Box::new(address.clone().records(Some(plan.name())).await?));
     let service = records.service()?;
-    let selection = match args.selection.resolve(plan, records.work(), &args.workflow.file).await? {
+    let (file, overrides) = (&args.workflow.file, &args.workflow.overrides);
+    let recorded = records.key_resolver(plan, &service.identity).await?;
+    let invalid = |error: LoadError| CommandError::invalid(error.text());
+    let plan = records.asked_plan(plan, &recorded, file, overrides).map_err(invalid)?;
+    let selection = match selected(args, &plan, &records).await? {
         SelectedNodes::All => None,
         SelectedNodes::Some(selection) => Some(selection),
         SelectedNodes::NoneFailed(reason) => return Ok(StartOutcome::Nothing(reason)),
     };
-    let run = new_run_id();
-    let reruns = reruns(args, plan, &records, selection.as_ref()).await?;
-    let keys = KeyResolver::new(&service.identity).with_salt(args.salt.clone());
-    let keys = reruns.apply(keys, plan, &run);
+    let request = rerun_request(args);
+    let instances = request.instances(&plan, selection.as_ref(), file)?;
+    let asked = request.apply(&plan, recorded.clone(), &instances, file, overrides);
+    let (asked_plan, keys) = asked.map_err(invalid)?;
+    // By name: the plan may have a node for each render that was asked for.
+    let selection = match selection {
+        Some(_) if asked_plan.len() != plan.len() => match selected(args, &asked_plan, &records).await? {
+            SelectedNodes::Some(selection) => Some(selection),
+            SelectedNodes::All | SelectedNodes::NoneFailed(_) => None,
+        },
+        selection => selection,
+    };
+    let plan = asked_plan;
+    let keys = keys.with_salt(args.salt.clone()).with_selection(&plan, selection.as_ref());
     if !args.force {
-        unknown_work::check_cluster(plan, &records, &keys, output, paths, &named_workflow(args).in_full())
+        unknown_work::check_cluster(&plan, &records, &keys, output, paths, &named_workflow(args).in_full())
             .await?;
     }
     let mut estimate = None;
     if let Some(work) = records.work() {
         let account = service.account.as_deref();
-        let previews = preflight(args, plan, work, &keys, account, selection.as_ref(), prices).await?;
+        let previews = preflight(args, &plan, work, &keys, account, selection.as_ref(), prices).await?;
         if let Some(previews) = previews {
             // The caps of a run on a cluster count that run alone.
             let budget = BudgetAtStart { is_free: false, reserved: Amount::default() };
-            estimate = print_estimate(args, plan, &keys, &previews, &service.identity, prices, budget)?;
+            let (recorded, identity) = (recorded.renders(), &service.identity);
+            estimate = print_estimate(args, &plan, &keys, recorded, &previews, identity, prices, budget)?;
         }
     }
-    let spec = upload(args, plan, paths, prices, &address.store, &run, selection.as_ref(), reruns).await?;
+    let renders = ask(args, &plan, instances, address).await?;
+    let run = new_run_id();
+    let spec = upload(args, &plan, paths, prices, &address.store, &run, selection.as_ref(), renders).await?;
     address.client.start(&run, &spec).await.map_err(engine_error)?;
     Ok(StartOutcome::Run(run, estimate))
 }
 
-/// The reruns of the workflow's earlier runs, and those that are asked for.
-async fn reruns(
+/// The nodes that the flags select.
+async fn selected(args: &RunArgs, plan: &Plan, records: &Records) -> Result<SelectedNodes, CommandError> {
+    args.selection.resolve(plan, records.work(), &args.workflow.file).await
+}
+
+/// Records what the run asks for before anything is submitted: whatever ends it, the next one goes on with it. Returns the renders that the run
+/// begins with.
+async fn ask(
     args: &RunArgs,
     plan: &Plan,
-    records: &Records,
-    selection: Option<&Selection>,
-) -> Result<SpecReruns, CommandError> {
-    let Records::Cluster(cluster) = records else { return Ok(SpecReruns::default()) };
-    let recorded = cluster.recorded_salts(plan.name()).await.map_err(engine_error)?;
-    let mut reruns = SpecReruns { recorded, ..SpecReruns::default() };
-    if let Some(names) = &args.rerun {
-        let forced = selection::forced_nodes(names, plan, selection, &args.workflow.file)?;
-        reruns.forced = forced.into_iter().map(|node| plan.node(node).name.clone()).collect();
-        let unfinished = cluster.unfinished_reruns(plan.name()).await?;
-        reruns.unfinished = unfinished.into_iter().map(|key| key.to_string()).collect();
+    instances: Vec<String>,
+    address: &ClusterAddress,
+) -> Result<RenderSnapshot, CommandError> {
+    let (client, workflow) = (&address.client, plan.name());
+    let known = client.renders(workflow).await.map_err(engine_error)?;
+    let gone = known.gone(plan);
+    if instances.is_empty() && gone.is_empty() {
+        return Ok(known.snapshot(plan));
     }
-    Ok(reruns)
+    let asked = AskRenders { instances, asks_for_another: args.new, gone, time: now() };
+    client.ask_for_renders(workflow, &asked).await.map_err(engine_error)?;
+    Ok(client.renders(workflow).await.map_err(engine_error)?.snapshot(plan))
 }
 
 /// Uploads the plan, the files of the workflow and the specification. Returns the hash of the latter.
@@ -163,7 +199,7 @@ async fn upload(
     store: &SharedStore,
     run: &RunId,
     selection: Option<&Selection>,
-    reruns: SpecReruns,
+    renders: RenderSnapshot,
 ) -> Result<String, CommandError> {
     let mut policy = Policy::remote();
     args.limits.apply(&mut policy);
@@ -200,7 +236,7 @@ async fn upload(
         caps: budget::caps(&args.budget),
         prices: text,
         files,
-        reruns,
+        renders,
         arguments: Some(task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), paths)),
     };
     let spec = serde_json::to_vec(&spec).map_err(CommandError::unusable)?;

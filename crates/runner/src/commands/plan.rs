@@ -1,14 +1,14 @@
 //! `runner plan`: what a run would do and cost, or the exact requests that it would send. Submits and writes nothing.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use engine::artifact_store::Verify;
 use engine::preview::{Preview, preview};
+use scheduler::KeyResolver;
 use scheduler::budget::Amount;
 use serde_json::json;
-use workflow::plan::Selection;
+use workflow::plan::{Plan, Selection};
 
 use crate::args::{BudgetArgs, EngineAddressArgs, Format, OverrideArgs, PlanArgs, PlanFormat, SelectionArgs};
 use crate::backend::NamedService;
@@ -17,12 +17,13 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::film_outputs;
 use crate::hints;
-use crate::load;
+use crate::load::{self, LoadError};
 use crate::named_workflow::NamedWorkflow;
 use crate::price_table::PriceTable;
 use crate::project_paths::ProjectPaths;
 use crate::records::Records;
 use crate::report::plan::{PlanDocument, dot, mermaid, table};
+use crate::reruns::RerunRequest;
 use crate::selection::{self, SelectedNodes};
 use crate::unknown_work::{self, VideoFolders};
 
@@ -47,7 +48,8 @@ pub(crate) async fn plan_within(args: PlanArgs, caps: Option<&BudgetArgs>) -> Re
         Ok(prices) => prices,
         Err(error) => return Ok(error.report(format)),
     };
-    let changes = KeyChanges { rerun: args.rerun.as_deref(), salt: args.salt.as_deref() };
+    let rerun = RerunRequest { names: args.rerun.as_deref(), asks_for_another: args.new };
+    let changes = KeyChanges { rerun, salt: args.salt.as_deref() };
     let project = PlannedFile {
         file: &args.workflow.file,
         engine: &args.engine,
@@ -74,8 +76,8 @@ pub(crate) async fn plan_within(args: PlanArgs, caps: Option<&BudgetArgs>) -> Re
 /// Arguments of a run that give shots other keys.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct KeyChanges<'a> {
-    /// `--rerun` and its shots.
-    pub(crate) rerun: Option<&'a [String]>,
+    /// `--rerun`.
+    pub(crate) rerun: RerunRequest<'a>,
     /// `--salt`.
     pub(crate) salt: Option<&'a str>,
 }
@@ -93,7 +95,7 @@ pub(crate) struct PlannedFile<'a> {
 
 /// What a run of a plan with these arguments would do.
 pub(crate) async fn document(
-    plan: &Arc<workflow::plan::Plan>,
+    plan: &Arc<Plan>,
     project: PlannedFile<'_>,
     selection: &SelectionArgs,
     changes: KeyChanges<'_>,
@@ -104,8 +106,40 @@ pub(crate) async fn document(
     film_outputs::refuse_replaced_inputs(plan, &paths.folder, &output_dir)?;
     let records = Records::open(&paths, project.engine, Some(plan.name())).await?;
     let service = records.service()?;
-    let previews = decisions(plan, project, &records, selection, changes, &service).await?;
-    Ok(PlanDocument::new(plan, &previews, &service.identity, prices))
+    let keys =
+        records.key_resolver(plan, &service.identity).await?.with_salt(changes.salt.map(str::to_owned));
+    let overrides = project.overrides.cloned().unwrap_or_default();
+    let invalid = |error: LoadError| CommandError::invalid(error.text());
+    let plan = records.asked_plan(plan, &keys, project.file, &overrides).map_err(invalid)?;
+    let selected = selected(selection, &plan, &records, project.file).await?;
+    let instances = changes.rerun.instances(&plan, selected.as_ref(), project.file)?;
+    let asked = changes.rerun.apply(&plan, keys, &instances, project.file, &overrides);
+    let (plan, keys) = asked.map_err(invalid)?;
+    // By name: the plan may have a node for each render that was asked for.
+    let selected = match selected {
+        Some(_) if !instances.is_empty() => self::selected(selection, &plan, &records, project.file).await?,
+        selected => selected,
+    };
+    let keys = keys.with_selection(&plan, selected.as_ref());
+    let previews = decisions(&plan, project, &records, &keys, selected, changes.salt, &service).await?;
+    Ok(PlanDocument::new(&plan, &previews, &service.identity, prices))
+}
+
+/// The nodes that the flags select; `None` for all.
+async fn selected(
+    selection: &SelectionArgs,
+    plan: &Plan,
+    records: &Records,
+    file: &Path,
+) -> Result<Option<Selection>, CommandError> {
+    Ok(match selection.resolve(plan, records.work(), file).await? {
+        SelectedNodes::All => None,
+        SelectedNodes::Some(selection) => Some(selection),
+        SelectedNodes::NoneFailed(reason) => {
+            errln!("{reason}");
+            Some(Selection::only([]))
+        }
+    })
 }
 
 fn render(document: &PlanDocument, format: PlanFormat) -> Result<String, CommandError> {
@@ -120,40 +154,20 @@ fn render(document: &PlanDocument, format: PlanFormat) -> Result<String, Command
 
 /// The decision for each node, in the plan's order.
 async fn decisions(
-    plan: &Arc<workflow::plan::Plan>,
+    plan: &Arc<Plan>,
     project: PlannedFile<'_>,
     records: &Records,
-    selection: &SelectionArgs,
-    changes: KeyChanges<'_>,
+    keys: &KeyResolver,
+    selection: Option<Selection>,
+    salt: Option<&str>,
     service: &NamedService,
 ) -> Result<Vec<Preview>, CommandError> {
     let PlannedFile { file, engine, overrides, output_dir } = project;
-    let selection = match selection.resolve(plan, records.work(), file).await? {
-        SelectedNodes::All => None,
-        SelectedNodes::Some(selection) => Some(selection),
-        SelectedNodes::NoneFailed(reason) => {
-            errln!("{reason}");
-            Some(Selection::only([]))
-        }
-    };
-    let keys = records.key_resolver(plan, &service.identity).await?;
-    let keys = keys.with_salt(changes.salt.map(str::to_owned));
-    let keys = match changes.rerun {
-        Some(names) => {
-            let forced = selection::forced_nodes(names, plan, selection.as_ref(), file)?;
-            let unfinished = match records.work() {
-                Some(records) => records.unfinished_reruns(plan.name()).await?,
-                None => HashSet::new(),
-            };
-            keys.with_forced(forced, "preview").with_unfinished_reruns(unfinished)
-        }
-        None => keys,
-    };
     let (account, is_paid) = (service.account.as_deref(), !service.is_free);
-    let mut previews = preview(plan, records.work(), &keys, account, is_paid, &Verify::Metadata).await?;
+    let mut previews = preview(plan, records.work(), keys, account, is_paid, &Verify::Metadata).await?;
     let named = NamedWorkflow::new(file, &engine.suffix());
     let named = match overrides {
-        Some(overrides) => named.with_arguments(overrides, changes.salt, output_dir),
+        Some(overrides) => named.with_arguments(overrides, salt, output_dir),
         None => named,
     };
     hints::name_commands(&mut previews, &named);
@@ -161,7 +175,7 @@ async fn decisions(
         let paths = ProjectPaths::for_workflow(file)?;
         let output_dir = paths.out_or(output_dir, plan.name())?;
         let folders = VideoFolders { paths: &paths, output_dir: &output_dir };
-        unknown_work::mark(plan, records, &keys, folders, &named, engine, &mut previews).await?;
+        unknown_work::mark(plan, records, keys, folders, &named, engine, &mut previews).await?;
     }
     if let Some(selection) = selection {
         selection::apply_selection(plan, &selection, &mut previews)?;

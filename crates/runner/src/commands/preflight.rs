@@ -5,8 +5,9 @@ use std::sync::Arc;
 use engine::artifact_store::Verify;
 use engine::preview::Preview;
 use engine::records::WorkRecords;
-use scheduler::{Decision, KeyResolver};
-use workflow::plan::{NodeIx, Plan, Selection};
+use scheduler::KeyResolver;
+use scheduler::renders::Renders;
+use workflow::plan::{Plan, Selection};
 
 use crate::args::RunArgs;
 use crate::budget::{self, BudgetAtStart};
@@ -16,7 +17,9 @@ use crate::ffmpeg;
 use crate::hints;
 use crate::price_table::PriceTable;
 use crate::report::{self, RunEstimate};
+use crate::reruns;
 use crate::selection;
+use crate::shell;
 
 /// How videos of earlier runs are verified.
 pub(super) fn verification(args: &RunArgs) -> Verify {
@@ -34,7 +37,8 @@ pub(super) async fn preflight(
     table: Option<&PriceTable>,
 ) -> Result<Option<Vec<Preview>>, CommandError> {
     let caps = budget::caps(&args.budget);
-    if table.is_none() && caps.is_none() && args.rerun.is_none() && selection.is_none() {
+    let has_asked = !reruns::open(plan, keys.renders()).is_empty();
+    if table.is_none() && caps.is_none() && !has_asked && selection.is_none() {
         return Ok(None);
     }
     let verify = verification(args);
@@ -48,10 +52,12 @@ pub(super) async fn preflight(
 }
 
 /// Prints what the run will submit and cost, after checking it against the caps. Returns the estimate if there is a price table.
+#[expect(clippy::too_many_arguments, reason = "each is a part of the estimate")]
 pub(super) fn print_estimate(
     args: &RunArgs,
     plan: &Plan,
     keys: &KeyResolver,
+    recorded: &Renders,
     previews: &[Preview],
     service: &str,
     table: Option<&PriceTable>,
@@ -59,21 +65,26 @@ pub(super) fn print_estimate(
 ) -> Result<Option<RunEstimate>, CommandError> {
     let document = report::plan::PlanDocument::new(plan, previews, service, table);
     budget::check_minimum(&args.budget, budget, &document)?;
-    let is_submitted = |ix: NodeIx| {
-        matches!(
-            previews[ix.index()].decision,
-            Decision::Execute | Decision::Deferred | Decision::NotSelected
-        )
+    let asked = plan.nodes().filter(|(ix, _)| keys.asked_render(plan, *ix).is_some());
+    let is_new = |instance: &str| {
+        let open = |renders: &Renders| renders.wishes().get(instance).and_then(|wishes| wishes.open);
+        open(keys.renders()) != open(recorded)
     };
-    let forced = plan.nodes().filter(|(ix, _)| keys.is_forced(*ix));
-    let (reruns, continued): (Vec<_>, Vec<_>) = forced.partition(|(ix, _)| is_submitted(*ix));
-    for (label, nodes) in [("renders again", &reruns), ("continues a rerun that has not ended", &continued)] {
+    let (new, continued): (Vec<_>, Vec<_>) = asked.partition(|(_, node)| is_new(node.name_without_take()));
+    for (label, nodes) in [("renders again", &new), ("continues a rerun that is not done", &continued)] {
         let names: Vec<&str> = nodes.iter().map(|(_, node)| node.name.as_str()).collect();
         if !names.is_empty() {
             errln!("{label} (--rerun): {}", names.join(", "));
         }
     }
-    if table.is_some() || !reruns.is_empty() || args.selection.is_any() {
+    if let Some((_, first)) = continued.first() {
+        let command = format!("runner run {} --rerun", named_workflow(args).in_full());
+        let shot = shell::quote(first.name_without_take());
+        errln!(
+            "one more all the same: {command} {shot} --new; not wanted any more: {command} {shot} --withdraw"
+        );
+    }
+    if table.is_some() || !new.is_empty() || args.selection.is_any() {
         for line in report::plan::estimate(&document) {
             errln!("{line}");
         }

@@ -7,7 +7,7 @@ use engine::records::WorkRecords;
 use engine::{Clock, Ledger, RunConfig};
 use renderer::Renderer;
 use scheduler::spending::Spending;
-use scheduler::{Budget, Halt, Outcome, RunScope, RunSummary, TaskId};
+use scheduler::{Budget, Halt, KeyResolver, Outcome, RunScope, RunSummary, TaskId};
 use workflow::plan::{Plan, Selection};
 
 use crate::args::{Format, PlanArgs, PlanFormat, RunArgs};
@@ -31,8 +31,9 @@ use crate::named_workflow::NamedWorkflow;
 use crate::price_table::{self, PriceTable};
 use crate::project_paths::ProjectPaths;
 use crate::report::{self, RunInfo, RunReporter, sanitize};
+use crate::reruns::{self, RerunRequest};
 use crate::run_id::new_run_id;
-use crate::selection::{self, SelectedNodes};
+use crate::selection::SelectedNodes;
 use crate::shell;
 use crate::shutdown::{InFlightTracker, shutdown_signal_with};
 use crate::task_owners;
@@ -44,12 +45,13 @@ const MAX_UNCLAIMED_LISTED: usize = 5;
 
 pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
     if args.dry_run {
-        let RunArgs { workflow, output_dir, selection, prices, format, rerun, salt, engine, budget, .. } =
-            args;
+        let RunArgs {
+            workflow, output_dir, selection, prices, format, rerun, new, salt, engine, budget, ..
+        } = args;
         let format = if format == Format::Text { PlanFormat::Table } else { PlanFormat::Json };
         let requests = false;
         let args =
-            PlanArgs { workflow, output_dir, selection, rerun, salt, requests, prices, format, engine };
+            PlanArgs { workflow, output_dir, selection, rerun, new, salt, requests, prices, format, engine };
         return plan::plan_within(args, Some(&budget)).await;
     }
     let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
@@ -66,20 +68,49 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
         return cluster_run::run(&args, plan, &paths, prices.as_ref(), address).await;
     }
     let backend = Backend::from_environment()?.with_renderer(renderer);
+    if args.withdraw {
+        return withdraw(&args, &plan, &paths);
+    }
     let selection = match selected_nodes(&args, &plan, &paths).await? {
         SelectedNodes::All => None,
         SelectedNodes::Some(selection) => Some(selection),
         SelectedNodes::NoneFailed(reason) => return Ok(nothing_to_run(args.format, &reason)),
     };
     let service = backend.identity();
+    let request = rerun_request(&args);
+    let instances = request.instances(&plan, selection.as_ref(), &args.workflow.file)?;
+    let ledger = Ledger::open(&paths.ledger(), &paths.folder)?;
+    let keys = ledger.key_resolver(&plan, &service)?;
+    let (file, overrides) = (&args.workflow.file, &args.workflow.overrides);
+    let (asked_plan, keys) = match request.apply(&plan, keys, &instances, file, overrides) {
+        Ok(asked) => asked,
+        Err(error) => return Ok(error.report(args.format)),
+    };
+    // By name: the plan may have a node for each render that was asked for.
+    let selection = match selection {
+        Some(_) if asked_plan.len() != plan.len() => {
+            match selected_nodes(&args, &asked_plan, &paths).await? {
+                SelectedNodes::Some(selection) => Some(selection),
+                SelectedNodes::All | SelectedNodes::NoneFailed(_) => None,
+            }
+        }
+        selection => selection,
+    };
+    let plan = asked_plan;
+    let asked = AskedRun { keys, instances };
     let (finished, ledger) =
-        execute(&args, Arc::clone(&plan), &paths, backend, selection, prices.as_ref()).await?;
+        execute(&args, Arc::clone(&plan), &paths, backend, ledger, selection, asked, prices.as_ref()).await?;
+    let older_picks =
+        reruns::older_picks(&plan, ledger.key_resolver(&plan, &service)?.renders(), &named_workflow(&args));
     // Its WAL is copied and removed while the report is printed.
     let closing = tokio::task::spawn_blocking(move || drop(ledger));
     let exit = report(&args, &plan, finished);
     closing.await.map_err(|error| CommandError::unusable(format!("the ledger cannot be closed: {error}")))?;
     // Not before: a process that closes one of several descriptors of a file loses its locks on it (POSIX), and the ledger's connection has some.
     let salt = args.salt.as_deref();
+    for note in older_picks {
+        errln!("{note}");
+    }
     let unclaimed = task_owners::unclaimed_tasks(&args.workflow, salt, &paths, &plan, &service).await?;
     print_unclaimed(&args, &unclaimed);
     after_run(&args, &plan, exit).await?;
@@ -158,7 +189,7 @@ pub(super) fn report(args: &RunArgs, plan: &Plan, finished: FinishedRun<'_>) -> 
 /// The command that renders the shots again whose tasks are missing: a decision that only the user can make.
 fn print_rerun_command(args: &RunArgs, summary: &RunSummary) {
     let missing = summary.nodes.iter().filter(|node| matches!(node.outcome, Outcome::Missing { .. }));
-    let shots: Vec<String> = missing.map(|node| shell::quote(&node.name)).collect();
+    let shots: Vec<String> = missing.map(|node| shell::quote_rerun(&node.name)).collect();
     if !shots.is_empty() {
         errln!(
             "to render what is missing again, and pay for it again: runner run {} --rerun {}",
@@ -204,8 +235,8 @@ fn halt_error(args: &RunArgs, summary: &RunSummary) -> Option<CommandError> {
         Halt::BudgetExceeded { cap } => {
             let message = format!("{} is reached: {rest}", budget::cap(*cap, &summary.caps));
             let error = CommandError::new(ErrorKind::BudgetExceeded, message);
-            // A rerun that is finished would be paid for again, and a cap below each task admits nothing.
-            Some(if args.rerun.is_some() || summary.submitted() == 0 {
+            // A cap below each task admits nothing.
+            Some(if summary.submitted() == 0 {
                 error.hint("run again with a higher cap to continue")
             } else {
                 error.hint(format!("to submit as much again: {}", same_command(args)))
@@ -255,33 +286,62 @@ async fn selected_nodes(
     args.selection.resolve(plan, records, &args.workflow.file).await
 }
 
+/// What `--rerun` asks for.
+pub(super) fn rerun_request(args: &RunArgs) -> RerunRequest<'_> {
+    RerunRequest { names: args.rerun.as_deref(), asks_for_another: args.new }
+}
+
+/// `--withdraw`.
+fn withdraw(args: &RunArgs, plan: &Plan, paths: &ProjectPaths) -> Result<Exit, CommandError> {
+    let instances = rerun_request(args).instances(plan, None, &args.workflow.file)?;
+    let withdrawn = match Ledger::open_existing(&paths.ledger(), &paths.folder)? {
+        Some(ledger) => ledger.withdraw_renders(plan.name(), &instances, now())?,
+        None => Vec::new(),
+    };
+    Ok(print_withdrawn(&withdrawn))
+}
+
+/// Prints the shots of which a render was asked for.
+pub(super) fn print_withdrawn(withdrawn: &[String]) -> Exit {
+    if withdrawn.is_empty() {
+        errln!("no render of these shots is asked for");
+    }
+    for instance in withdrawn {
+        outln!("{instance}: not asked for any more; what is paid for is kept");
+    }
+    Exit::Done
+}
+
+/// What a run asks for.
+struct AskedRun {
+    /// Keys with it, before it is recorded.
+    keys: KeyResolver,
+    /// The instances that `--rerun` names.
+    instances: Vec<String>,
+}
+
 /// Executes the plan. The ledger is still open when the run has ended.
+#[expect(clippy::too_many_arguments, reason = "each is a part of the run")]
 async fn execute<'t>(
     args: &RunArgs,
     plan: Arc<Plan>,
     paths: &ProjectPaths,
     backend: Backend,
+    ledger: Ledger,
     selection: Option<Selection>,
+    asked: AskedRun,
     table: Option<&'t PriceTable>,
 ) -> Result<(FinishedRun<'t>, Arc<Ledger>), CommandError> {
     let output_dir = paths.out_or(args.output_dir.as_deref(), plan.name())?;
     film_outputs::refuse_replaced_inputs(&plan, &paths.folder, &output_dir)?;
-    let force = match &args.rerun {
-        Some(names) => selection::forced_nodes(names, &plan, selection.as_ref(), &args.workflow.file)?,
-        None => Vec::new(),
-    };
-    let ledger = Ledger::open(&paths.ledger(), &paths.folder)?;
+    let AskedRun { keys, instances } = asked;
     let is_free = backend.is_free();
     let table = table.filter(|_| !is_free);
     let (run, identity) = (new_run_id(), backend.identity());
-    let keys = ledger
-        .key_resolver(&identity)?
-        .with_salt(args.salt.clone())
-        .with_forced(force.iter().copied(), run.as_str());
-    let keys = match args.rerun {
-        Some(_) => keys.with_unfinished_reruns(ledger.unfinished_reruns()?),
-        None => keys,
-    };
+    let before = ledger.key_resolver(&plan, &identity)?;
+    let of_run =
+        |keys: KeyResolver| keys.with_salt(args.salt.clone()).with_selection(&plan, selection.as_ref());
+    let keys = of_run(keys);
     if !is_free && !args.force {
         unknown_work::check(&named_workflow(args), &plan, &ledger, &keys, &output_dir).await?;
     }
@@ -292,10 +352,13 @@ async fn execute<'t>(
     let estimate = match previews.await? {
         Some(previews) => {
             let budget = BudgetAtStart { is_free, reserved };
-            print_estimate(args, &plan, &keys, &previews, &identity, table, budget)?
+            print_estimate(args, &plan, &keys, before.renders(), &previews, &identity, table, budget)?
         }
         None => None,
     };
+    // Before anything is submitted: whatever ends this run, the next one goes on with it.
+    ledger.ask_for_renders(&plan, &instances, args.new, now())?;
+    let keys = of_run(ledger.key_resolver(&plan, &identity)?);
     let Connection { provider, mut policy, service } = backend.connect(paths, ffmpeg::find()).await?;
     args.limits.apply(&mut policy);
     policy.shutdown_grace = args.shutdown_grace;

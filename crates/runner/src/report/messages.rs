@@ -89,6 +89,8 @@ pub(super) fn message_for(
         | Event::Reconciled { .. }
         | Event::TaskExpired { .. }
         | Event::Resolved { .. }
+        | Event::RendersAsked { .. }
+        | Event::RendersWithdrawn { .. }
         | Event::TimerFired
         | Event::Interrupted => Importance::Notable,
     };
@@ -250,6 +252,8 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &NamedWorkflow) -
         | Event::Prepared { .. }
         | Event::TaskExpired { .. }
         | Event::Resolved { .. }
+        | Event::RendersAsked { .. }
+        | Event::RendersWithdrawn { .. }
         | Event::TimerFired => return None,
     };
     Some(text)
@@ -284,7 +288,7 @@ fn ended_line(state: &RunState, event: &Event, file: &NamedWorkflow) -> Option<S
 
 /// The message for the outcome of a shot; `None` for success. `file` is the workflow.
 pub(super) fn outcome(outcome: &Outcome, shot: &str, file: &NamedWorkflow) -> Option<String> {
-    let rerun = || format!("`runner run {} --rerun {}`", file.in_full(), shell::quote(shot));
+    let rerun = || format!("`runner run {} --rerun {}`", file.in_full(), shell::quote_rerun(shot));
     Some(match outcome {
         Outcome::Done { .. } => return None,
         Outcome::Failed { failure, .. } => {

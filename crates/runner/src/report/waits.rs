@@ -109,7 +109,7 @@ mod tests {
         let mut events = vec![(Event::Started, now)];
         for index in 0..3 {
             let (node, key) = (NodeIx::new(index), format!("{index:064}"));
-            events.push((Event::LookupDone { node, key, existing: ExistingWork::None }, now));
+            events.push((Event::LookupDone { node, key, existing: ExistingWork::None, render: 1 }, now));
         }
         events.push((Event::TimerFired, now.after(Duration::from_secs(2))));
         let apply = |(event, time)| {

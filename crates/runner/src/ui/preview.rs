@@ -21,6 +21,7 @@ use crate::load::{self, LoadError};
 use crate::price_table::PriceTable;
 use crate::report;
 use crate::report::plan::PlanDocument;
+use crate::reruns::RerunRequest;
 
 /// What an action would do.
 #[derive(Debug, Serialize)]
@@ -119,6 +120,7 @@ async fn document(
     rerun: Option<&[String]>,
 ) -> Result<PlanDocument, PreviewError> {
     let prices = PriceTable::load(None, &project.file)?;
+    let rerun = RerunRequest { names: rerun, asks_for_another: false };
     let changes = KeyChanges { rerun, salt: None };
     Ok(plan::document(plan, project.planned_file(), selection, changes, prices.as_ref()).await?)
 }

@@ -185,6 +185,8 @@ impl Halt {
             | Event::Reconciled { .. }
             | Event::TaskExpired { .. }
             | Event::Resolved { .. }
+            | Event::RendersAsked { .. }
+            | Event::RendersWithdrawn { .. }
             | Event::TimerFired => None,
         }
     }

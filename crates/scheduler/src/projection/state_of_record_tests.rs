@@ -95,7 +95,7 @@ fn work_at_another_service_is_not_detached() {
             attempt: AttemptId::from("r.1"),
             task,
         };
-        let event = Event::LookupDone { node: node(), key: "k".to_owned(), existing };
+        let event = Event::LookupDone { node: node(), key: "k".to_owned(), existing, render: 1 };
         projection.on_event(RecordedEvent {
             seq: Seq(1),
             time: Timestamp(1),

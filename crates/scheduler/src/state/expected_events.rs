@@ -74,6 +74,8 @@ impl UnexpectedEvent {
             | Event::FilmJoined { .. }
             | Event::JoinFailed { .. }
             | Event::Resolved { .. }
+            | Event::RendersAsked { .. }
+            | Event::RendersWithdrawn { .. }
             | Event::TimerFired
             | Event::Interrupted => true,
         };

@@ -19,7 +19,7 @@ mod transitions;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use workflow::plan::{NodeIx, Plan};
+use workflow::plan::{NodeIx, NodeKey, Plan};
 
 pub use admission::RateWait;
 pub use expected_events::UnexpectedEvent;
@@ -30,9 +30,7 @@ pub use summary::{FilmSummary, NodeSummary, PickSummary, RunSummary};
 
 use crate::limits::{LimitDiscovery, ObservedLimits, RunLimits};
 use crate::polling::FirstPolls;
-use crate::{
-    Action, Artifact, Budget, Event, FilmOutcome, Halt, KeyResolver, NextStep, Outcome, Policy, Timestamp,
-};
+use crate::{Action, Artifact, Budget, Event, FilmOutcome, Halt, KeyResolver, NextStep, Policy, Timestamp};
 use queues::NodeQueues;
 
 /// The state of a run.
@@ -128,7 +126,7 @@ impl RunState {
         self.limits.discovery.as_ref().map(LimitDiscovery::observed).unwrap_or_default()
     }
 
-    /// The same run with salts: forced reruns and recorded ones.
+    /// The same run with keys: the renders on record, and what was asked for.
     #[must_use]
     pub fn with_keys(self, keys: KeyResolver) -> Self {
         Self { keys, ..self }
@@ -191,12 +189,17 @@ impl RunState {
         match event {
             Event::RunConfigured { only, fail_fast } => self.run_configured(only, fail_fast),
             Event::Started => self.started(now, &mut actions),
-            Event::LookupDone { node, key: _, existing } => {
+            Event::LookupDone { node, key, existing, render } => {
+                // In a replay the record says which render it was.
+                if self.is_replay {
+                    let state = self.node_mut(node);
+                    (state.key, state.render) = (NodeKey::parse(&key).or(state.key), Some(render));
+                }
                 self.lookup_done(node, existing, now, &mut actions);
             }
-            Event::ClaimConflict { node, existing, rerun } => {
-                if let Some(rerun) = rerun {
-                    self.continue_rerun(node, &rerun);
+            Event::ClaimConflict { node, existing, renders } => {
+                if let Some(renders) = renders {
+                    self.reassign_key(node, *renders);
                 }
                 self.lookup_done(node, existing, now, &mut actions);
             }
@@ -222,8 +225,11 @@ impl RunState {
             Event::FilmJoined { index, film } => self.film_ended(index, FilmOutcome::Done { film }),
             Event::JoinFailed { index, failure } => self.film_ended(index, FilmOutcome::Failed { failure }),
             Event::Reconciled { node, .. } => self.reconciled(node, event, now, &mut actions),
-            // The transition that requested it has happened. A person resolves attempts outside of runs only.
-            Event::TaskExpired { .. } | Event::Resolved { .. } => {}
+            // The transition that requested it has happened. A person resolves attempts, and asks for renders, outside of runs only.
+            Event::TaskExpired { .. }
+            | Event::Resolved { .. }
+            | Event::RendersAsked { .. }
+            | Event::RendersWithdrawn { .. } => {}
             Event::TimerFired => self.timer_fired(now),
             Event::Interrupted => self.interrupted(now, &mut actions),
         }
@@ -311,10 +317,7 @@ impl RunState {
     /// The finished video of a node.
     #[must_use]
     pub fn artifact(&self, node: NodeIx) -> Option<&Artifact> {
-        match self.node(node).outcome() {
-            Some(Outcome::Done { artifact, .. }) => Some(artifact),
-            _ => None,
-        }
+        self.node(node).artifact()
     }
 
     /// The budget: limits, reserved, spent.

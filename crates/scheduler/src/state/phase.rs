@@ -5,7 +5,7 @@ use workflow::plan::NodeKey;
 use crate::budget::Amount;
 use crate::ids::{AttemptId, TaskId};
 use crate::timestamp::Timestamp;
-use crate::{Download, FailureKind, Outcome, Shot, StatusKind};
+use crate::{Artifact, Download, FailureKind, Outcome, Shot, StatusKind};
 
 /// The phases of a node, in order.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,6 +133,8 @@ pub struct NodeState {
     pub(super) shot: Shot,
     /// The node's key, once it is known.
     pub(super) key: Option<NodeKey>,
+    /// The number in the list of renders of its instance, once its key is known.
+    pub(super) render: Option<u32>,
     /// What is reserved of the budget for it.
     pub(super) reserved: Option<Amount>,
     /// When the request or the poll in progress was sent.
@@ -170,6 +172,7 @@ impl NodeState {
             phase: Phase::Pending,
             shot: Shot::new(true),
             key: None,
+            render: None,
             reserved: None,
             sent_at: Timestamp::default(),
             left_at: Timestamp::default(),
@@ -204,6 +207,15 @@ impl NodeState {
     #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
         self.shot.outcome()
+    }
+
+    /// Its finished video.
+    #[must_use]
+    pub fn artifact(&self) -> Option<&Artifact> {
+        match self.outcome() {
+            Some(Outcome::Done { artifact, .. }) => Some(artifact),
+            _ => None,
+        }
     }
 
     /// The node's task, if known.

@@ -52,12 +52,10 @@ impl RunState {
                 let halts = halts && !self.has_reached_service;
                 Event::Indeterminate { node, attempt, reason, halts, suggested_task }
             }
-            Event::LookupDone { node, key, existing: ExistingWork::ClaimedByOtherRun { run } } => {
-                match self.after_claim(node, &run, now) {
+            Event::LookupDone { node, existing: ExistingWork::ClaimedByOtherRun { ref run }, .. } => {
+                match self.after_claim(node, run, now) {
                     Some(failure) => Event::PrepareFailed { node, failure },
-                    None => {
-                        Event::LookupDone { node, key, existing: ExistingWork::ClaimedByOtherRun { run } }
-                    }
+                    None => event,
                 }
             }
             Event::RunConfigured { .. }
@@ -77,6 +75,8 @@ impl RunState {
             | Event::Reconciled { .. }
             | Event::TaskExpired { .. }
             | Event::Resolved { .. }
+            | Event::RendersAsked { .. }
+            | Event::RendersWithdrawn { .. }
             | Event::TimerFired
             | Event::Interrupted => event,
         }

@@ -1,33 +1,49 @@
-//! The key of a shot that two runs render again at the same time.
+//! The render that a shot is, where the record has changed since the run began.
 
-use scheduler::{Event, ExistingWork, ForcedRerun, KeyResolver, RunId};
-use workflow::plan::NodeKey;
+use scheduler::renders::{AssignedRender, RecordedRenders, RendersOfRequest, Wishes, Work};
+use scheduler::{Event, ExistingWork};
 
 use crate::Script;
 
 #[test]
-fn rerun_of_another_run_is_continued_under_its_key() {
-    let mut run = Script::new(&["a"]);
-    let node = run.ix("a");
-    let mut keys = KeyResolver::new("https://a.test").with_forced([node], "run-2");
-    let own = keys.forced_rerun(run.state.plan(), node, |_| None).expect("it is forced");
-    let rerun = ForcedRerun { salt: "run-1".to_owned(), ..own.clone() };
-    run.state = run.state.with_keys(keys.clone());
+fn number_that_belongs_to_another_shot_by_now_is_left_to_it() {
+    let mut run = Script::new(&["a", "b"]);
     run.start();
     run.lookup_done("a", ExistingWork::None);
-    let before = run.state.key(node);
-    let claimed = Event::ClaimConflict {
-        node,
-        existing: ExistingWork::ClaimedByOtherRun { run: RunId::from("run-1") },
-        rerun: Some(Box::new(rerun.clone())),
+    let node = run.ix("a");
+    let key = run.state.key(node).expect("a key");
+    assert_eq!((key.number(), run.state.render(node)), (1, Some(1)));
+    let assigned = vec![AssignedRender { instance: "b".to_owned(), render: 1, number: 1 }];
+    let recorded = RecordedRenders {
+        request: RendersOfRequest::new(assigned, [(1, Work::Live)]),
+        wishes: Wishes::default(),
     };
-    assert_eq!(run.on(claimed), ["lookup a"]);
-    let base = NodeKey::parse(&own.key).expect("a key");
-    assert_eq!((before, run.state.key(node)), (Some(base.salted("run-2")), Some(base.salted("run-1"))));
-    assert_eq!(run.state.forced_rerun(node), None, "where it is free after all, it is that rerun's");
-    assert_eq!(run.state.rerun(node).map(|rerun| rerun.salt), Some("run-1".to_owned()));
+    let conflict = Event::ClaimConflict {
+        node,
+        existing: ExistingWork::Changed { attempt: None },
+        renders: Some(Box::new(recorded)),
+    };
+    assert_eq!(run.on(conflict), ["lookup a"]);
+    assert_eq!(run.state.key(node), Some(key.numbered(2)));
+}
 
-    keys.continue_rerun(&rerun);
-    let later = keys.with_forced([node], "run-3").forced_rerun(run.state.plan(), node, |_| None);
-    assert_eq!(later, None);
+#[test]
+fn render_that_was_asked_for_meanwhile_is_made() {
+    let mut run = Script::new(&["a"]);
+    run.start();
+    run.lookup_done("a", ExistingWork::None);
+    let node = run.ix("a");
+    let key = run.state.key(node).expect("a key");
+    let assigned = vec![AssignedRender { instance: "a".to_owned(), render: 1, number: 1 }];
+    let recorded = RecordedRenders {
+        request: RendersOfRequest::new(assigned, [(1, Work::Video)]),
+        wishes: Wishes { open: Some(2), ..Wishes::default() },
+    };
+    let conflict = Event::ClaimConflict {
+        node,
+        existing: ExistingWork::Changed { attempt: None },
+        renders: Some(Box::new(recorded)),
+    };
+    assert_eq!(run.on(conflict), ["lookup a"]);
+    assert_eq!((run.state.key(node), run.state.render(node)), (Some(key.numbered(2)), Some(2)));
 }

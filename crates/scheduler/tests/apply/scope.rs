@@ -149,7 +149,7 @@ fn record(scope: Option<(Option<&[&str]>, bool)>, last: Vec<(&str, Event)>) -> R
         if !matches!(event, Event::LookupDone { .. }) {
             record_event(
                 Some(name),
-                Event::LookupDone { node, key: String::new(), existing: ExistingWork::None },
+                Event::LookupDone { node, key: String::new(), existing: ExistingWork::None, render: 1 },
             );
             record_event(Some(name), prepared_event(node, name));
         }
@@ -173,6 +173,7 @@ fn failed_lists_failed_shots_and_those_not_started_because_of_them() {
         node: ix(name),
         key: String::new(),
         existing,
+        render: 1,
     };
     let done = |name: &'static str| (name, lookup_done(name, completed_work(name)));
     let polled = |name: &'static str, result: PollResult, next: NextStep| {

@@ -37,7 +37,7 @@ pub(crate) fn plan_with(shots: &[&str], change: impl Fn(&mut Value)) -> Arc<Plan
             }
             let mut node = json!({
                 "name": name, "shot": name, "model": "modela-video-2-0-260128", "family": "A", "request": request,
-                "inputs": inputs, "seconds": 4.0, "occurrence": 0, "retry": 1,
+                "inputs": inputs, "seconds": 4.0, "retry": 1,
                 "location": { "file": "test.yaml", "line": 1, "column": 1 },
             });
             change(&mut node);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::retry::RetryPolicy;
 use crate::matrix::{CellIndex, MatrixCell};
+use crate::options::AskedRenders;
 use crate::source::Span;
 use crate::syntax::Shot;
 
@@ -16,36 +17,105 @@ pub(super) struct ExpandedShot<'w> {
     pub(super) index: CellIndex,
     /// For each cell, the cell of the parent shot that it was inherited from.
     pub(super) parents: Vec<Parent>,
+    /// How many candidates the file wants of each cell.
     pub(super) takes: Option<u32>,
+    /// By cell, what was asked for with `--rerun`; empty if nothing was.
+    pub(super) asked: Vec<AskedRenders>,
     /// Which cell, and which take of each cell, is picked.
     pub(super) picks: ShotPicks,
     pub(super) retry: RetryPolicy,
     pub(super) timeout: Option<Duration>,
     /// The index of its first instance.
     pub(super) first: usize,
+    /// By cell, the number of its instances before those of the cell; empty where all cells have as many.
+    pub(super) offsets: Vec<usize>,
 }
 
 impl ExpandedShot<'_> {
-    fn takes(&self) -> usize {
-        self.takes.map_or(1, |takes| takes as usize)
+    fn asked(&self, cell: usize) -> AskedRenders {
+        self.asked.get(cell).copied().unwrap_or_default()
     }
 
-    /// One take, or without one all takes; a shot without takes has one instance in each cell.
-    pub(super) fn takes_of(&self, take: Option<u32>) -> impl Iterator<Item = Option<u32>> + use<> {
-        let range = match (self.takes, take) {
+    /// The candidates of a cell: those that the file wants, and what was asked for beyond; `None` if the shot has no takes.
+    pub(super) fn take_count(&self, cell: usize) -> Option<u32> {
+        self.takes.map(|takes| takes.max(self.asked(cell).highest().unwrap_or_default()))
+    }
+
+    /// The render that is to be made beside the one that counts, because another one is picked.
+    fn extra_render(&self, cell: usize) -> Option<u32> {
+        let is_picked = self.takes.is_none() && self.picks.takes[cell].is_some();
+        self.asked(cell).open.filter(|_| is_picked)
+    }
+
+    /// The picked render, for the instance that stands for whichever counts.
+    pub(super) fn picked_render(&self, instance: &Instance) -> Option<u32> {
+        self.picks.takes[instance.cell].filter(|_| self.takes.is_none() && instance.take.is_none())
+    }
+
+    /// The number in the list of renders of the one that an instance stands for, as far as the file decides it.
+    pub(super) fn render_number(&self, cell: usize, take: Option<u32>) -> u32 {
+        let asked = self.asked(cell);
+        take.or(self.picks.takes[cell]).or(asked.open).or(asked.done).unwrap_or(1)
+    }
+
+    /// One take, or without one all takes; a shot without takes has one candidate in each cell.
+    pub(super) fn takes_of(
+        &self,
+        cell: usize,
+        take: Option<u32>,
+    ) -> impl Iterator<Item = Option<u32>> + use<> {
+        let range = match (self.take_count(cell), take) {
             (Some(takes), None) => 1..=takes,
             (_, take) => take.unwrap_or_default()..=take.unwrap_or_default(),
         };
         range.map(|take| (take > 0).then_some(take))
     }
 
+    /// What is made of a cell: its takes, or the render that counts and an extra one.
+    pub(super) fn instances_of(&self, cell: usize) -> impl Iterator<Item = Option<u32>> + use<> {
+        self.takes_of(cell, None).chain(self.extra_render(cell).map(Some))
+    }
+
+    fn instance_count_of(&self, cell: usize) -> usize {
+        self.take_count(cell).map_or(1, |takes| takes as usize)
+            + usize::from(self.extra_render(cell).is_some())
+    }
+
     pub(super) fn instance_count(&self) -> usize {
-        self.cells.len() * self.takes()
+        if self.asked.is_empty() {
+            self.cells.len() * self.takes.map_or(1, |takes| takes as usize)
+        } else {
+            (0..self.cells.len()).map(|cell| self.instance_count_of(cell)).sum()
+        }
+    }
+
+    /// Sets the index of its first instance.
+    pub(super) fn place(&mut self, first: usize) {
+        self.first = first;
+        self.offsets = Vec::new();
+        if self.asked.is_empty() {
+            return;
+        }
+        let mut next = 0;
+        self.offsets = (0..self.cells.len())
+            .map(|cell| {
+                let offset = next;
+                next += self.instance_count_of(cell);
+                offset
+            })
+            .collect();
     }
 
     /// The index of the instance of a cell and, if the shot has takes, a take.
     pub(super) fn instance_index(&self, cell: usize, take: Option<u32>) -> usize {
-        self.first + cell * self.takes() + take.map_or(0, |take| take as usize - 1)
+        let uniform = || cell * self.takes.map_or(1, |takes| takes as usize);
+        let offset = self.offsets.get(cell).copied().unwrap_or_else(uniform);
+        let in_cell = match (self.takes, take) {
+            (Some(_), Some(take)) => take as usize - 1,
+            (None, Some(_)) => 1,
+            (_, None) => 0,
+        };
+        self.first + offset + in_cell
     }
 }
 
@@ -95,7 +165,7 @@ pub(super) enum Parent {
 /// The picks of a shot.
 #[derive(Debug, Default)]
 pub(super) struct ShotPicks {
-    /// By cell, the picked take.
+    /// By cell, the picked render.
     pub(super) takes: Vec<Option<u32>>,
     /// By cell, whether it is picked. Empty if no cell is.
     pub(super) cells: Vec<bool>,

@@ -12,6 +12,7 @@ use super::{ExpandCx, inherit, picks};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
 use crate::matrix::{self, CellIndex, MatrixCell};
+use crate::options::AskedRenders;
 use crate::syntax::keys::shot as keys;
 use crate::syntax::{self, Entry, Shot, Workflow};
 use crate::yaml::Yaml;
@@ -75,9 +76,9 @@ pub(super) fn enumerate<'w>(
     let mut instances = Vec::with_capacity(total);
     for (index, expanded) in shots.iter_mut().enumerate() {
         let Some(expanded) = expanded else { continue };
-        expanded.first = instances.len();
+        expanded.place(instances.len());
         for (cell, label) in expanded.cells.iter().map(MatrixCell::label).enumerate() {
-            for take in expanded.takes.map_or(vec![None], |takes| (1..=takes).map(Some).collect()) {
+            for take in expanded.instances_of(cell) {
                 let name = instance_name(&expanded.shot.id.value, &label, take);
                 instances.push(Instance { name, shot: index, cell, take });
             }
@@ -120,8 +121,11 @@ impl<'w> ShotReader<'_, 'w> {
             inherit::cells(workflow, index, own, axes, refs, shots, &self.cx.work, problems)?;
         matrix::disambiguate(&mut cells);
         let params = self.params.for_shot(shot);
-        let picks = picks::resolve(shot, takes, &cells, &axes.top_label_names, params, self.cx, problems)?;
+        let asked = self.asked(workflow, shot, &cells);
+        let picks =
+            picks::resolve(shot, (takes, &asked), &cells, &axes.top_label_names, params, self.cx, problems)?;
         Some(ExpandedShot {
+            asked,
             shot,
             index: CellIndex::new(&cells),
             cells,
@@ -131,7 +135,21 @@ impl<'w> ShotReader<'_, 'w> {
             retry: retry.unwrap_or_default(),
             timeout,
             first: 0,
+            offsets: Vec::new(),
         })
+    }
+
+    /// By cell, what was asked for with `--rerun`; empty if nothing was.
+    fn asked(&self, workflow: &Workflow, shot: &Shot, cells: &[MatrixCell]) -> Vec<AskedRenders> {
+        let Some(asked) = self.cx.options.asked.get(&workflow.name.value).filter(|asked| !asked.is_empty())
+        else {
+            return Vec::new();
+        };
+        let of_cell = |cell: &MatrixCell| {
+            asked.get(&instance_name(&shot.id.value, &cell.label(), None)).copied().unwrap_or_default()
+        };
+        let of_cells: Vec<AskedRenders> = cells.iter().map(of_cell).collect();
+        if of_cells.iter().any(|asked| *asked != AskedRenders::default()) { of_cells } else { Vec::new() }
     }
 
     /// The rendered and parsed value of a key; `Ok(None)` if the key is absent.

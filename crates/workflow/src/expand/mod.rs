@@ -69,7 +69,6 @@ use crate::yaml::YamlValue;
 #[derive(Clone, Debug)]
 pub struct Instances {
     pub(crate) name: String,
-    /// The instances; their `occurrence` is not counted yet.
     pub(crate) nodes: Vec<Node>,
     /// Ordering edges of `needs`: from, to.
     pub(crate) order: Vec<(NodeIx, NodeIx)>,
@@ -193,11 +192,12 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
 fn scope(expansion: &Expansion<'_>, instance: &Instance, params: &Params) -> Scope {
     let axes = &expansion.cell_of(instance).values;
     let axes = axes.iter().map(|(axis, value)| (&**axis, template::axis_value(&value.value)));
-    let shot = expansion.shot_of(instance).shot;
+    let expanded = expansion.shot_of(instance);
+    let (shot, take) = (expanded.shot, expanded.render_number(instance.cell, instance.take));
     let step = shot.step.as_ref().map(|step| (crate::syntax::STEP, step.number.into()));
     let shot = template::Value::from(shot.id.value.as_str());
     let params = params.for_shot(expansion.shot_of(instance).shot);
-    params.with(axes.chain([("shot", shot), ("take", instance.take.unwrap_or(1).into())]).chain(step))
+    params.with(axes.chain([("shot", shot), ("take", take.into())]).chain(step))
 }
 
 /// Whether `when` includes an instance.

@@ -96,7 +96,7 @@ impl PickKeyReader<'_> {
             YamlValue::Map(members) if has_axes => self.members(members, problems),
             YamlValue::Map(members) => {
                 let take = members.iter().find(|(key, _)| key.value == keys::PICK_TAKE_MEMBER.name);
-                let take = take.filter(|_| self.takes.is_some()).map(|(_, take)| written(take));
+                let take = take.map(|(_, take)| written(take));
                 problems.push(
                     Diagnostic::error(
                         "bad-pick",
@@ -104,7 +104,7 @@ impl PickKeyReader<'_> {
                         "`pick` names an instance, and this shot has no matrix",
                     )
                     .help(take.map_or_else(
-                        || "add `matrix:`, or pick a take by its number".to_owned(),
+                        || "add `matrix:`, or pick a render by its number".to_owned(),
                         |take| format!("write `pick: {take}`"),
                     )),
                 );
@@ -133,7 +133,7 @@ impl PickKeyReader<'_> {
                 format!("a whole number from 1 to {takes}, a mapping of axes to values, or `open`")
             }
             (Some(takes), false) => format!("a whole number from 1 to {takes}"),
-            (None, _) => "a mapping of axes to values, or `open`".to_owned(),
+            (None, _) => "a mapping of axes to values, `open`, or the number of a render".to_owned(),
         };
         Diagnostic::error("wrong-type", value.span.or(self.entry.key.span), format!("`pick` must be {shape}"))
             .label(format!("this is {}", value.kind()))
@@ -141,22 +141,8 @@ impl PickKeyReader<'_> {
     }
 
     fn take(&self, value: &Yaml, key: &KeySpec, problems: &mut Problems) -> Option<PickValue> {
-        let span = self.entry.key.span;
-        let Some(takes) = self.takes else {
-            let has_axes = self.cells.iter().any(|cell| !cell.values.is_empty());
-            let help = if has_axes {
-                format!("name an instance by its axes, such as `pick: {}`, or add `takes:`", self.example())
-            } else {
-                "add `takes:` or remove `pick`".to_owned()
-            };
-            problems.push(
-                Diagnostic::error("bad-pick", span, "`pick` chooses among takes, and this shot has none")
-                    .help(help),
-            );
-            // The rest of the shot is in order.
-            return Some(PickValue::default());
-        };
-        let take = syntax::expect_count_to(u64::from(takes), value, key, span, problems)?;
+        // Which renders there are is not known here: more may have been asked for than the file wants.
+        let take = syntax::expect_count(value, key, self.entry.key.span, problems)?;
         Some(PickValue { take: Some(take), ..PickValue::default() })
     }
 

@@ -13,14 +13,16 @@ use super::pick_key::{self, PickKey};
 use super::resolve::RefResolver;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::matrix::MatrixCell;
+use crate::options::AskedRenders;
 use crate::plan::{Location, NodeIx, PickGroup, PickKind};
+use crate::source::Span;
 use crate::syntax::Shot;
 use crate::template::Scope;
 
 /// The picks of a shot. `None` if `pick` is invalid, which is reported.
 pub(super) fn resolve<'w>(
     shot: &'w Shot,
-    takes: Option<u32>,
+    (takes, asked): (Option<u32>, &[AskedRenders]),
     cells: &[MatrixCell],
     top_axes: &BTreeSet<Arc<str>>,
     params: &Scope,
@@ -35,12 +37,18 @@ pub(super) fn resolve<'w>(
     };
     let span = shot.pick.as_ref().map(|entry| entry.key.span);
     picks.is_open = written.is_open;
+    picks.take_span = span.filter(|_| written.takes.iter().any(Option::is_some));
+    picks.takes = match picks.take_span {
+        Some(_) => written.takes,
+        None => recorded_takes(shot, cells, cx),
+    };
     if let Some(takes) = takes {
-        picks.take_span = span.filter(|_| written.takes.iter().any(Option::is_some));
-        picks.takes = match picks.take_span {
-            Some(_) => written.takes,
-            None => cells.iter().map(|cell| recorded_take(shot, cell, takes, cx, problems)).collect(),
-        };
+        for (cell, picked) in picks.takes.iter_mut().enumerate() {
+            let count = takes.max(asked.get(cell).and_then(|asked| asked.highest()).unwrap_or_default());
+            if let Some(stale) = picked.take_if(|take| *take > count) {
+                report_stale(shot, &cells[cell], stale, count, picks.take_span, problems);
+            }
+        }
     }
     match written.cells {
         Some(picked) => {
@@ -67,33 +75,36 @@ fn groups_of(cells: &[MatrixCell], axes: &BTreeSet<Arc<str>>) -> Vec<usize> {
         .collect()
 }
 
-/// The recorded take of a cell. One that does not exist is a stale record of an earlier version of the file.
-fn recorded_take(
+/// By cell, the recorded render.
+fn recorded_takes(shot: &Shot, cells: &[MatrixCell], cx: &ExpandCx<'_>) -> Vec<Option<u32>> {
+    let recorded = &cx.options.picks.takes;
+    if recorded.is_empty() {
+        return vec![None; cells.len()];
+    }
+    let name = |cell: &MatrixCell| instance_name(&shot.id.value, &cell.label(), None);
+    cells.iter().map(|cell| recorded.get(&name(cell)).copied().filter(|pick| *pick > 0)).collect()
+}
+
+/// Reports the pick of a take that does not exist: the file had more of them, or the videos of another machine are meant.
+fn report_stale(
     shot: &Shot,
     cell: &MatrixCell,
-    takes: u32,
-    cx: &ExpandCx<'_>,
+    take: u32,
+    count: u32,
+    written: Option<Span>,
     problems: &mut Problems,
-) -> Option<u32> {
-    if cx.options.picks.takes.is_empty() {
-        return None;
-    }
+) {
     let name = instance_name(&shot.id.value, &cell.label(), None);
-    let pick = *cx.options.picks.takes.get(&name)?;
-    if (1..=takes).contains(&pick) {
-        return Some(pick);
-    }
     let span = shot.takes.as_ref().map_or(shot.id.span, |entry| entry.key.span);
     problems.push(
         Diagnostic::warning(
             "stale-pick",
-            span,
-            format!("take {pick} of `{name}` was picked, and there is none"),
+            written.unwrap_or(span),
+            format!("take {take} of `{name}` was picked, and there is none"),
         )
-        .label(format!("there are {takes}"))
+        .label(format!("there are {count}"))
         .help("pick again: what shows or continues it waits"),
     );
-    None
 }
 
 /// By cell, whether it is recorded as picked; empty if none is.
@@ -146,7 +157,7 @@ fn take_groups(
         if candidates.is_empty() {
             continue;
         }
-        let picked = expanded.picks.takes[cell].map(|take| nodes_of(expanded, cell, Some(take), resolver));
+        let picked = picked_take(expanded, cell).map(|take| nodes_of(expanded, cell, Some(take), resolver));
         groups.push(PickGroup {
             kind: PickKind::Take,
             name: instance_name(&expanded.shot.id.value, &label, None),
@@ -174,7 +185,7 @@ fn cell_groups(
             cells.iter().flat_map(|cell| nodes_of(expanded, *cell, None, resolver)).collect();
         let picked = cells.iter().filter(|cell| expanded.picks.is_picked(**cell));
         let picked: Vec<NodeIx> = picked
-            .flat_map(|cell| nodes_of(expanded, *cell, expanded.picks.takes[*cell], resolver))
+            .flat_map(|cell| nodes_of(expanded, *cell, picked_take(expanded, *cell), resolver))
             .collect();
         let mut label = expanded.cells[cells[0]].clone();
         label.label.retain(|(axis, _)| expansion.top_axes.contains(axis));
@@ -188,6 +199,11 @@ fn cell_groups(
     }
 }
 
+/// The picked take of a cell, where the shot has takes.
+fn picked_take(expanded: &ExpandedShot<'_>, cell: usize) -> Option<u32> {
+    expanded.picks.takes[cell].filter(|_| expanded.takes.is_some())
+}
+
 /// The nodes of a cell: of one take, or of all of them.
 fn nodes_of(
     expanded: &ExpandedShot<'_>,
@@ -196,6 +212,6 @@ fn nodes_of(
     resolver: &RefResolver<'_, '_>,
 ) -> Vec<NodeIx> {
     let instances: Vec<usize> =
-        expanded.takes_of(take).map(|take| expanded.instance_index(cell, take)).collect();
+        expanded.takes_of(cell, take).map(|take| expanded.instance_index(cell, take)).collect();
     resolver.nodes_of(&instances)
 }

@@ -22,10 +22,11 @@ pub(super) fn several_matches(
 /// Checks that the named take exists.
 pub(super) fn check_take(
     target: &ExpandedShot<'_>,
+    cell: usize,
     reference: &Spanned<ShotRef>,
 ) -> Result<(), Box<Diagnostic>> {
     let id = &target.shot.id.value;
-    let (message, help) = match (target.takes, reference.value.take) {
+    let (message, help) = match (target.take_count(cell), reference.value.take) {
         (None, Some(_)) => (format!("`{id}` has no takes"), format!("write `{id}`")),
         (Some(takes), Some(take)) if take > takes => (
             format!("`{id}` has {takes} takes, and none is {take}"),

@@ -165,8 +165,10 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         let (resolved, only) = match target.picks.narrow(candidates.cells) {
             PickedCells::Cells(cells) => match cells.as_slice() {
                 [only] => {
-                    let mut all =
-                        target.takes_of(None).map(|take| target.instance_index(*only, take)).peekable();
+                    let mut all = target
+                        .takes_of(*only, None)
+                        .map(|take| target.instance_index(*only, take))
+                        .peekable();
                     let first = all.peek().copied();
                     // Where another take is made, the named or picked one is wanted.
                     let is_made = all.any(|index| self.nodes[index].is_some());
@@ -265,18 +267,14 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         let Some(candidates) = self.candidates(user, reference, &Parent::None)? else {
             return Ok(Vec::new());
         };
-        let takes: Vec<Option<u32>> = match (candidates.target.takes, reference.value.take) {
-            (Some(takes), None) => (1..=takes).map(Some).collect(),
-            (_, take) => {
-                check_take(candidates.target, reference)?;
-                vec![take]
-            }
-        };
-        let instances = candidates
-            .cells
-            .iter()
-            .flat_map(|cell| takes.iter().map(|take| candidates.target.instance_index(*cell, *take)));
-        Ok(instances.filter_map(|instance| self.nodes[instance]).collect())
+        let target = candidates.target;
+        let mut nodes = Vec::new();
+        for cell in candidates.cells {
+            check_take(target, cell, reference)?;
+            let takes = target.takes_of(cell, reference.value.take);
+            nodes.extend(takes.filter_map(|take| self.nodes[target.instance_index(cell, take)]));
+        }
+        Ok(nodes)
     }
 
     /// The nodes of those instances that are included.
@@ -321,10 +319,11 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         cell: usize,
         reference: &Spanned<ShotRef>,
     ) -> Result<Option<ResolvedRef>, Box<Diagnostic>> {
-        check_take(target, reference)?;
+        check_take(target, cell, reference)?;
         let made =
             |take| Some(target.instance_index(cell, take)).filter(|index| self.nodes[*index].is_some());
-        Ok(match (target.takes, reference.value.take.or(target.picks.takes[cell])) {
+        Ok(match (target.take_count(cell), reference.value.take.or(target.picks.takes[cell])) {
+            (None, _) => made(None).map(ResolvedRef::Instance),
             (Some(takes), None) => {
                 let open: Vec<usize> = (1..=takes).filter_map(|take| made(Some(take))).collect();
                 match open.as_slice() {
@@ -359,11 +358,14 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         cells: &[usize],
         reference: &Spanned<ShotRef>,
     ) -> Result<Option<ResolvedRef>, Box<Diagnostic>> {
-        check_take(target, reference)?;
-        let takes = |cell: usize| target.takes_of(reference.value.take.or(target.picks.takes[cell]));
-        let instances =
-            cells.iter().flat_map(|cell| takes(*cell).map(|take| target.instance_index(*cell, take)));
-        let open: Vec<usize> = instances.filter(|index| self.nodes[*index].is_some()).collect();
+        let mut open: Vec<usize> = Vec::new();
+        for cell in cells {
+            check_take(target, *cell, reference)?;
+            let picked = target.picks.takes[*cell].filter(|_| target.takes.is_some());
+            let takes = target.takes_of(*cell, reference.value.take.or(picked));
+            let instances = takes.map(|take| target.instance_index(*cell, take));
+            open.extend(instances.filter(|index| self.nodes[*index].is_some()));
+        }
         Ok(match open.as_slice() {
             [] => None,
             [only] => Some(ResolvedRef::Instance(*only)),

@@ -1,8 +1,7 @@
-//! The identity of work: the node key, and the fingerprint by which occurrences are counted.
+//! The identity of work: the node key.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::{fmt, ptr};
+use std::fmt;
 
 use contract::{canonical_json, canonical_object};
 use serde::{Deserialize, Serialize};
@@ -12,43 +11,61 @@ use sha2::{Digest, Sha256};
 use super::Node;
 
 /// The identity of a node's work: SHA-256 over the canonical request with media replaced by their identities, the service's
-/// identity, the salt, the take and the occurrence. The shot's id, its note, and the request for the last frame are not part of it.
+/// identity and the salt; and a number, because the same request can be rendered several times: for several shots, as takes, or again. The
+/// shot's id, its note, and the request for the last frame are not part of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NodeKey([u8; 32]);
+pub struct NodeKey {
+    request: [u8; 32],
+    /// From 1.
+    number: u32,
+}
 
 impl NodeKey {
-    /// The first 12 hex digits, for people.
+    /// The first 12 hex digits, and the number if it is not 1: `0123456789ab-2`. For people and file names.
     #[must_use]
     pub fn short(&self) -> String {
-        hex::encode(&self.0[..6])
+        let digits = hex::encode(&self.request[..6]);
+        if self.number == 1 { digits } else { format!("{digits}-{}", self.number) }
+    }
+
+    /// The key of another render of the same request.
+    #[must_use]
+    pub fn numbered(self, number: u32) -> Self {
+        Self { number, ..self }
+    }
+
+    /// Which of the renders of its request it is, from 1. No number says anything about the others.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.number
     }
 
     /// The key derived from this one with `salt`: other work with the same request.
     #[must_use]
     pub fn salted(&self, salt: &str) -> Self {
         let mut hasher = Hasher::new("node-key-salted/1");
-        hasher.bytes(&self.0);
+        hasher.bytes(&self.request);
         hasher.text(salt);
-        Self(hasher.finish())
+        Self { request: hasher.finish(), number: self.number }
     }
 
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-
-    /// Reads 64 hex digits.
+    /// Reads 64 hex digits, and `#2` for another number than 1.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let mut bytes = [0; 32];
-        hex::decode_to_slice(text, &mut bytes).ok()?;
-        Some(Self(bytes))
+        let (digits, number) = match text.split_once('#') {
+            Some((digits, number)) => (digits, number.parse().ok().filter(|number| *number > 1)?),
+            None => (text, 1),
+        };
+        let mut request = [0; 32];
+        hex::decode_to_slice(digits, &mut request).ok()?;
+        Some(Self { request, number })
     }
 }
 
 impl fmt::Display for NodeKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(self.0))
+        f.write_str(&hex::encode(self.request))?;
+        if self.number == 1 { Ok(()) } else { write!(f, "#{}", self.number) }
     }
 }
 
@@ -67,7 +84,8 @@ impl Serialize for NodeKey {
 impl<'de> Deserialize<'de> for NodeKey {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("a node key is 64 hex digits"))
+        Self::parse(&text)
+            .ok_or_else(|| serde::de::Error::custom("a node key is 64 hex digits, with a number after `#`"))
     }
 }
 
@@ -102,7 +120,7 @@ impl InputIdentity {
     }
 }
 
-/// The key of a node whose inputs are known: `inputs[i]` is the identity of `node.inputs[i]`.
+/// The key of a node's request, with number 1, once its inputs are known: `inputs[i]` is the identity of `node.inputs[i]`.
 ///
 /// `service_identity` names the service (its origin and account, never its API key): the same request to another service is other
 /// work.
@@ -117,9 +135,7 @@ pub fn key(node: &Node, service_identity: &str, inputs: &[InputIdentity]) -> Nod
         hasher.text(inputs.get(index).map_or("", InputIdentity::as_str));
     }
     hasher.optional(node.salt.as_deref());
-    hasher.number(u64::from(node.take.unwrap_or(0)));
-    hasher.number(u64::from(node.occurrence));
-    NodeKey(hasher.finish())
+    NodeKey { request: hasher.finish(), number: 1 }
 }
 
 /// Request fields that ask for by-products and do not change the video (spec 2.2, 2.3). A completed shot that is continued later
@@ -150,30 +166,11 @@ fn deciding_value<'v>(name: &str, value: &'v Value) -> Cow<'v, Value> {
     }
 }
 
-/// Digests of request values by their address, so that a value that many requests share is read once.
-///
-/// Invariant: the values outlive it and stay where they are.
-#[derive(Default)]
-pub(crate) struct ValueDigests(HashMap<(usize, bool), [u8; 32]>);
-
-impl ValueDigests {
-    fn digest(&mut self, name: &str, value: &Value) -> [u8; 32] {
-        *self.0.entry((ptr::from_ref(value).addr(), name == "metadata")).or_insert_with(|| {
-            let mut hasher = Hasher::new("value/1");
-            hasher.json(&deciding_value(name, value));
-            hasher.finish()
-        })
-    }
-}
-
 /// The deciding fields as canonical JSON.
 fn request_without_by_products(node: &Node) -> String {
     let fields: Vec<_> = deciding_fields(node).collect();
     canonical_object(fields.iter().map(|(name, value)| (*name, &**value)))
 }
-
-/// The structural identity of a node before its inputs are known: request, sources of its inputs, salt, take.
-pub(crate) type Fingerprint = [u8; 32];
 
 /// SHA-256 over length-prefixed fields, so that different lists of fields never hash the same bytes.
 pub(crate) struct Hasher(Sha256);
@@ -210,18 +207,6 @@ impl Hasher {
     /// The request of a node without by-products.
     pub(crate) fn request(&mut self, node: &Node) {
         self.text(&request_without_by_products(node));
-    }
-
-    /// What [`Self::request`] adds, by digests of the values: for comparisons within one plan.
-    pub(crate) fn request_digests(&mut self, node: &Node, digests: &mut ValueDigests) {
-        let mut fields: Vec<(&str, &Value)> =
-            node.request.iter().filter(|(name, _)| !is_by_product(name)).collect();
-        fields.sort_unstable_by_key(|(name, _)| *name);
-        self.number(fields.len() as u64);
-        for (name, value) in fields {
-            self.text(name);
-            self.bytes(&digests.digest(name, value));
-        }
     }
 
     pub(crate) fn finish(self) -> [u8; 32] {

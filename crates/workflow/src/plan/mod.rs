@@ -32,7 +32,7 @@ pub use self::film::{
     Clip, ClipSource, Film, FilmFile, Fit, Poster, Subtitles, Title, TitleStyle, Transition, TransitionKind,
 };
 pub use self::graph::Plan;
-pub(crate) use self::key::{Fingerprint, Hasher, ValueDigests};
+pub(crate) use self::key::Hasher;
 pub use self::key::{InputIdentity, NodeKey, key};
 pub use self::node::{Frame, Input, Location, MediaSource, Node};
 pub use self::node_ix::NodeIx;

@@ -29,9 +29,13 @@ pub struct Node {
     /// The matrix cell: axis to value, in the order of the file. Empty without a matrix.
     #[serde(default, skip_serializing_if = "Cell::is_empty")]
     pub cell: Cell,
-    /// The take, counted from 1; `None` if the shot has no `takes`.
+    /// The render of its instance that it stands for, counted from 1: a take, or one that was asked for while another one is picked. `None`:
+    /// whichever render counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub take: Option<u32>,
+    /// The picked render, if it stands for whichever counts. One that does not exist decides nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picked: Option<u32>,
     /// The author's note, for people only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<Arc<str>>,
@@ -53,9 +57,6 @@ pub struct Node {
     /// Distinguishes otherwise identical work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub salt: Option<String>,
-    /// The number of earlier nodes, in file order, that request the same and take frames from the same nodes: two identical shots are two
-    /// videos.
-    pub occurrence: u32,
     /// The maximum number of attempts, the first included.
     pub retry: u32,
     /// The failures after which it is retried.

@@ -20,7 +20,7 @@ const PRIVATE: [&str; 1] = ["request.user"];
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyPart {
-    /// The part's name: `service`, `request.prompt`, `request.metadata.content`, `input /image`, `salt`, `take`, `occurrence`.
+    /// The part's name: `service`, `request.prompt`, `request.metadata.content`, `input /image`, `salt`.
     pub name: String,
     /// The first 16 hex digits of the SHA-256 of the whole value.
     pub hash: String,
@@ -68,12 +68,6 @@ pub fn key_parts(node: &Node, service_identity: &str, inputs: &[Option<InputIden
     }
     if let Some(salt) = &node.salt {
         parts.push(part("salt", &Value::from(salt.as_str())));
-    }
-    if let Some(take) = node.take {
-        parts.push(part("take", &Value::from(take)));
-    }
-    if node.occurrence > 0 {
-        parts.push(part("occurrence", &Value::from(node.occurrence)));
     }
     parts
 }

@@ -30,7 +30,10 @@ impl Plan {
     pub fn select(&self, name: &str) -> Result<Vec<NodeIx>, UnknownName> {
         let name = &*normalized(name);
         if let Some(exactly) = self.find(name) {
-            return Ok(vec![exactly]);
+            // With the render that was asked for while another one is picked.
+            let extra =
+                self.nodes().filter(|(_, node)| node.take.is_some() && node.name_without_take() == name);
+            return Ok([exactly].into_iter().chain(extra.map(|(ix, _)| ix)).collect());
         }
         if let Some(group) = name.strip_prefix(GROUP_PREFIX) {
             return self.select_group(group);

@@ -46,8 +46,7 @@ pub use self::params::Param;
 pub(crate) use self::repeat::{STEP, apply as apply_repeats};
 pub(crate) use self::secrets::check as check_secrets;
 pub(crate) use self::value::{
-    expect_choice, expect_count, expect_count_to, expect_duration, expect_text, one_or_many,
-    report_wrong_type,
+    expect_choice, expect_count, expect_duration, expect_text, one_or_many, report_wrong_type,
 };
 pub use self::workflow::{Character, Continues, Shot, Workflow};
 pub(crate) use self::workflow::{Group, LineSpec, Repeats, Step};

@@ -108,8 +108,8 @@ pub(crate) fn expect_count(
     }
 }
 
-/// A whole number from 1 to a bound that is lower than the key's own, such as the takes that a shot has.
-pub(crate) fn expect_count_to(
+/// A whole number from 1 to a bound.
+fn expect_count_to(
     max: u64,
     value: &Yaml,
     key: &KeySpec,

@@ -41,9 +41,6 @@ CREATE TABLE attempts (
     key_parts                TEXT NOT NULL,
     -- The task that the response to an indeterminate submission named: none of the attempt's until a person adopts it.
     suggested_task           TEXT,
-    -- The key that the attempt had before its task was replaced, and its video recorded under another one. NULL: it has its own. Its video is
-    -- used again where no other attempt holds that key any more.
-    replaced_key             TEXT,
     CHECK (task IS NOT NULL OR (state <> 'submitted' AND state <> 'completed' AND state <> 'missing'))
 ) STRICT;
 
@@ -57,7 +54,6 @@ CREATE INDEX attempts_in_flight ON attempts (service_independent_key)
 CREATE UNIQUE INDEX attempts_task ON attempts (task, service) WHERE task IS NOT NULL;
 -- Tasks that a retry has given up are found by their key, as long as none has replaced them.
 CREATE INDEX attempts_expired ON attempts (key) WHERE state = 'expired';
-CREATE INDEX attempts_replaced_key ON attempts (replaced_key) WHERE replaced_key IS NOT NULL;
 
 CREATE TABLE artifacts (
     attempt         TEXT PRIMARY KEY REFERENCES attempts (id),
@@ -111,13 +107,31 @@ CREATE TABLE totals (
 ) STRICT;
 INSERT INTO totals VALUES (1, 0, 0, 0, 0, 0, 0);
 
--- Shots that were forced to render again: from the base key to the salt of the video that counts now.
-CREATE TABLE forced_reruns (
-    base_key  TEXT PRIMARY KEY,
-    salt      TEXT NOT NULL,
-    run       TEXT NOT NULL,
-    time      INTEGER NOT NULL
-) STRICT;
+-- Which instance of a workflow a number of a key belongs to, and which in its list of renders that is.
+CREATE TABLE renders (
+    workflow  TEXT NOT NULL,
+    -- The key of the request, without a number.
+    request   TEXT NOT NULL,
+    number    INTEGER NOT NULL,
+    instance  TEXT NOT NULL,
+    render    INTEGER NOT NULL,
+    -- The latest event when it was assigned: a run takes no number from a shot that got it since.
+    seq       INTEGER NOT NULL,
+    PRIMARY KEY (workflow, request, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX renders_instance ON renders (workflow, instance);
+CREATE INDEX renders_request ON renders (request);
+
+-- Renders that were asked for with `run --rerun`, by their number in the list of the instance.
+CREATE TABLE wishes (
+    workflow  TEXT NOT NULL,
+    instance  TEXT NOT NULL,
+    render    INTEGER NOT NULL,
+    asked_at  INTEGER NOT NULL,
+    state     TEXT NOT NULL CHECK (state = 'open' OR state = 'done' OR state = 'failed' OR state = 'withdrawn'),
+    PRIMARY KEY (workflow, instance, render)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX wishes_open ON wishes (workflow) WHERE state = 'open';
 
 -- API keys of one account, by their digests: the service showed a task that was submitted with the one to the other.
 CREATE TABLE same_accounts (

@@ -85,7 +85,7 @@ impl<'p> FilmProject<'p> {
         let paths = ProjectPaths::for_workflow(file)?;
         let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
         let service = Backend::identity_from_environment()?;
-        let keys = key_resolver(ledger.as_ref(), &service)?;
+        let keys = key_resolver(plan, ledger.as_ref(), &service)?;
         let (previews, videos) =
             survey(plan, ledger.as_ref(), &keys, None, service != EMBEDDED, &Verify::Metadata).await?;
         Ok(Self { plan, file, paths, ledger, previews, videos })

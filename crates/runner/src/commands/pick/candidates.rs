@@ -37,7 +37,7 @@ pub(super) async fn list(
         Some(scope) => groups_of(plan, scope, file)?,
         None => plan.pick_groups().iter().collect(),
     };
-    if groups.is_empty() {
+    if groups.is_empty() && scope.is_none() {
         outln!("no shot of this workflow has takes or instances to pick from");
         return Ok(Exit::Done);
     }
@@ -49,6 +49,7 @@ pub(super) async fn list(
     records.localize(&previews, &mut videos, &paths.out(plan.name())).await?;
     let open: HashSet<(PickKind, NodeIx)> =
         plan.open_picks().iter().flat_map(|pick| pick.candidates.iter().map(|ix| (pick.kind, *ix))).collect();
+    let from = file;
     let file = shell::path(file) + &engine.suffix();
     let mut is_action_needed = false;
     for (index, group) in groups.iter().enumerate() {
@@ -68,6 +69,19 @@ pub(super) async fn list(
             outln!("and {more} more: `runner pick {file} {}`", shell::quote(&group.name));
         }
     }
+    if let (Some(scope), Some(ledger)) = (scope, records.ledger()) {
+        // Takes are all listed above.
+        let mut nodes = select(plan, &scope.to_string(), from)?;
+        nodes.retain(|ix| plan.node(*ix).take.is_none());
+        for ix in &nodes {
+            let renders = super::renders::table(plan, ledger, *ix, previews[ix.index()].full_key)?;
+            if let Some((count, table)) = renders.filter(|(count, _)| *count > 1 || nodes.len() == 1) {
+                let name = &plan.node(*ix).name;
+                outln!("{name}: {count} {}", if count == 1 { "render" } else { "renders" });
+                out!("{table}");
+            }
+        }
+    }
     if scope.is_none() && groups.len() > MAX_GROUPS {
         outln!("\nand {} more: `runner plan {file}` names what is needed", groups.len() - MAX_GROUPS);
     }
@@ -82,9 +96,6 @@ fn groups_of<'p>(plan: &'p Plan, scope: &ShotRef, file: &Path) -> Result<Vec<&'p
         .iter()
         .filter(|group| group.candidates.iter().any(|candidate| nodes.contains(candidate)))
         .collect();
-    if groups.is_empty() {
-        return Err(CommandError::invalid(format!("`{scope}` has neither takes nor instances to pick from")));
-    }
     Ok(groups)
 }
 

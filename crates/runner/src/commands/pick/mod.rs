@@ -2,9 +2,11 @@
 
 mod candidates;
 mod choice;
+mod renders;
 
 use std::collections::BTreeSet;
 
+use engine::Ledger;
 use workflow::plan::{NodeIx, PickGroup, PickKind, Plan};
 use workflow::{CheckOutcome, Picks, ShotRef};
 
@@ -28,8 +30,10 @@ pub(crate) async fn pick(args: PickArgs) -> Result<Exit, CommandError> {
         return candidates::list(&plan, file, &args.engine, None).await;
     };
     let scope = ShotRef::parse(shot).map_err(CommandError::invalid)?;
+    let paths = ProjectPaths::for_workflow(file)?;
+    let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let picker =
-        Picker { args: &args, plan: &plan, store: PickStore::new(file, &ProjectPaths::for_workflow(file)?) };
+        Picker { args: &args, plan: &plan, store: PickStore::new(file, &paths), ledger: ledger.as_ref() };
     if args.clear {
         return picker.clear(&scope);
     }
@@ -43,6 +47,8 @@ struct Picker<'a> {
     args: &'a PickArgs,
     plan: &'a Plan,
     store: PickStore,
+    /// `None` before the first run.
+    ledger: Option<&'a Ledger>,
 }
 
 impl Picker<'_> {
@@ -84,6 +90,10 @@ impl Picker<'_> {
     /// Records a take of each matched instance; the names of what is picked.
     fn pick_takes(&self, choice: &Choice, recorded: &mut Picks) -> Result<Vec<String>, CommandError> {
         let take = choice.take.unwrap_or_default();
+        let instances = self.without_takes(&choice.scope())?;
+        if !instances.is_empty() {
+            return self.pick_renders(&instances, take, recorded);
+        }
         let groups = self.take_groups(choice.scope())?;
         for group in &groups {
             check_not_in_file(group)?;
@@ -98,6 +108,42 @@ impl Picker<'_> {
         }
         recorded.takes.extend(groups.iter().map(|group| (group.name.clone(), take)));
         Ok(groups.iter().map(|group| format!("{}#{take}", group.name)).collect())
+    }
+
+    /// The matched instances whose shot has no takes: one of their renders counts.
+    fn without_takes(&self, scope: &ShotRef) -> Result<Vec<&str>, CommandError> {
+        let nodes = self.select(&scope.to_string())?.into_iter().map(|ix| self.plan.node(ix));
+        Ok(nodes.filter(|node| node.take.is_none()).map(|node| node.name.as_str()).collect())
+    }
+
+    /// Records a render of each of these instances; the names of what is picked.
+    fn pick_renders(
+        &self,
+        instances: &[&str],
+        render: u32,
+        recorded: &mut Picks,
+    ) -> Result<Vec<String>, CommandError> {
+        for instance in instances {
+            let written = self.plan.find(instance).and_then(|ix| self.plan.node(ix).picked);
+            if written.is_some() && !recorded.takes.contains_key(*instance) {
+                return Err(CommandError::invalid(format!(
+                    "the workflow file itself picks the render of {instance}; change it there"
+                )));
+            }
+            let finished = renders::finished(self.ledger, self.plan.name(), instance)?;
+            if !finished.contains(&render) {
+                let listed = finished.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+                let message = match finished.len() {
+                    0 => format!("{instance} has no video yet"),
+                    _ => format!(
+                        "{instance} has no render {render} with a video; those that have one are {listed}"
+                    ),
+                };
+                return Err(CommandError::invalid(message));
+            }
+        }
+        recorded.takes.extend(instances.iter().map(|instance| ((*instance).to_owned(), render)));
+        Ok(instances.iter().map(|instance| format!("{instance}#{render}")).collect())
     }
 
     /// Records one instance of each matched group, and its take if the choice has one; the names of what is picked.
@@ -148,14 +194,24 @@ impl Picker<'_> {
     }
 
     fn clear(&self, scope: &ShotRef) -> Result<Exit, CommandError> {
+        let instances = self.without_takes(scope)?;
         let takes = self.take_groups(scope.clone());
         let cells = self.cell_groups(&scope.shot).unwrap_or_default();
-        let takes = if cells.is_empty() { takes? } else { takes.unwrap_or_default() };
+        let takes = if cells.is_empty() && instances.is_empty() { takes? } else { takes.unwrap_or_default() };
         let names = |group: &&PickGroup| group.name.clone();
-        let cleared: BTreeSet<String> = takes.iter().map(names).chain(cells.iter().map(names)).collect();
+        let recorded = self.store.read().map_err(CommandError::invalid)?.takes;
+        let of_instances = instances.iter().filter(|name| recorded.contains_key(**name));
+        let cleared: BTreeSet<String> = takes
+            .iter()
+            .map(names)
+            .chain(cells.iter().map(names))
+            .chain(of_instances.map(|name| (*name).to_owned()))
+            .collect();
         self.store
             .change(|picks| {
-                picks.takes.retain(|name, _| !takes.iter().any(|group| group.name == *name));
+                picks.takes.retain(|name, _| {
+                    !takes.iter().any(|group| group.name == *name) && !instances.contains(&name.as_str())
+                });
                 if !cells.is_empty() {
                     picks.cells.remove(&scope.shot);
                 }

@@ -91,7 +91,10 @@ pub(super) fn resolution(args: &ResolveArgs) -> Result<Option<Resolution>, Comma
 
 /// Whether another task was accepted for the shot of an attempt.
 fn is_replaced(ledger: &Ledger, attempt: &AttemptId) -> Result<bool, CommandError> {
-    Ok(ledger.attempt(attempt)?.is_some_and(|row| row.replaced_key.is_some()))
+    Ok(match ledger.attempt(attempt)? {
+        Some(row) => ledger.is_extra_render(&row)?,
+        None => false,
+    })
 }
 
 /// Records the resolution of one attempt and reports it.
@@ -120,7 +123,7 @@ fn resolve_attempt(
         }
         Resolution::Abandoned => format!(
             "abandoned: counted as spent, and not submitted again unless `runner run {file} --rerun {}` asks for it",
-            shell::quote(node)
+            shell::quote_rerun(node)
         ),
     };
     let record = json!({

@@ -138,7 +138,7 @@ pub(super) fn ended(ledger: &Ledger, shot: &str, file: &Path) -> Result<Option<C
         "nothing is to be resolved for {shot}: its last submission is recorded as {state}{task}"
     ));
     Ok(Some(error.hint(if latest.state.holds_key() && !latest.state.is_in_flight() {
-        format!("`runner run {file} --rerun {shot}` pays for another one")
+        format!("`runner run {file} --rerun {}` pays for another one", shell::quote_rerun(&latest.node))
     } else {
         format!("`runner run {file} --only {shot}` continues from there")
     })))

@@ -81,6 +81,7 @@ fn print(snapshot: &StatusSnapshot, format: Format, now: Timestamp) {
                 shots: &snapshot.shots,
                 action_needed: &snapshot.action_needed,
                 totals: &snapshot.totals,
+                asked: snapshot.asked.as_ref().map_or(&[], |(instances, _)| instances.as_slice()),
             })
         ),
         Format::Ndjson => {

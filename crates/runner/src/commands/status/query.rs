@@ -9,6 +9,7 @@ use engine::records::RunRecords;
 use scheduler::{
     AttemptId, AttemptState, Halt, RunId, RunProjection, ShotStatus, StatusKind, TaskId, Timestamp,
 };
+use workflow::AskedRenders;
 use workflow::plan::Plan;
 
 use super::record::{
@@ -17,6 +18,8 @@ use super::record::{
 use super::source::StatusSource;
 use super::task_action::about_task;
 use crate::hints;
+use crate::load;
+use crate::project_paths::ProjectPaths;
 use crate::report::{sanitize, stream};
 use crate::shell;
 use crate::submission_names::SubmissionNames;
@@ -57,6 +60,8 @@ pub(crate) struct StatusSnapshot {
     pub(crate) shots: Vec<Shot>,
     pub(crate) action_needed: Vec<ActionNeeded>,
     pub(crate) totals: Totals,
+    /// What `run --rerun` has asked for and is not done: the instances, and the command that continues it.
+    pub(crate) asked: Option<(Vec<String>, String)>,
 }
 
 impl StatusSnapshot {
@@ -154,7 +159,24 @@ impl StatusQuery {
         let is_listed = |row: &&RunRow| row.is_alive || self.ended > 0;
         let runs: Vec<Run> = rows.iter().filter(is_listed).map(|row| self.run(row, &shots)).collect();
         shots.retain(|shot| runs.iter().any(|run| run.run == shot.run));
-        Ok(StatusSnapshot { runs, has_runs: !rows.is_empty(), shots, action_needed, totals })
+        Ok(StatusSnapshot {
+            runs,
+            has_runs: !rows.is_empty(),
+            shots,
+            action_needed,
+            totals,
+            asked: self.asked(),
+        })
+    }
+
+    fn asked(&self) -> Option<(Vec<String>, String)> {
+        let (plan, folder) = (self.plan.as_ref()?, &self.workflow.as_ref()?.folder);
+        let asked = load::asked_renders(&ProjectPaths::for_workflow(folder).ok()?).remove(plan.name())?;
+        let is_open = |(instance, asked): &(String, AskedRenders)| {
+            asked.open.is_some() && scheduler::renders::is_instance_of(plan, instance)
+        };
+        let open: Vec<String> = asked.into_iter().filter(is_open).map(|(instance, _)| instance).collect();
+        (!open.is_empty()).then(|| (open, format!("runner run {}", self.file)))
     }
 
     /// Whether a run with this workflow and these arguments is of the file that was named. A run of a file that is gone is of the one that has its

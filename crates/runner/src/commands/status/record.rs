@@ -37,6 +37,8 @@ pub(super) struct StatusDocument<'a> {
     pub(super) shots: &'a [Shot],
     pub(super) action_needed: &'a [ActionNeeded],
     pub(super) totals: &'a Totals,
+    /// Instances of which `run --rerun` has asked for one more render that is not done.
+    pub(super) asked: &'a [String],
 }
 
 /// The JSON Schema (2020-12) of a line.

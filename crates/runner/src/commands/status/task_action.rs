@@ -44,7 +44,7 @@ pub(super) fn about_task(
             ActionReason::Missing,
             format!(
                 "`{command}` asks for it again, `{command} --rerun {}` pays for another one; {close}",
-                shell::quote(&open.node)
+                shell::quote_rerun(&open.node)
             ),
         ),
         (TaskOwner::Run(command), false) => (ActionReason::InFlight, format!("adopted by `{command}`")),
@@ -82,7 +82,7 @@ fn about_cluster_task(open: &OpenAttempt, owner: TaskOwner) -> (ActionReason, St
             reason,
             format!(
                 "`{command}` asks for it again, `{command} --rerun {}` pays for another one",
-                shell::quote(&open.node)
+                shell::quote_rerun(&open.node)
             ),
         ),
         TaskOwner::Run(command) => (reason, format!("adopted by `{command}`")),

@@ -83,6 +83,7 @@ fn snapshot() -> StatusSnapshot {
             run("r0", RunLiveness::Ended, 9_000_000, Some(8_900_000), None),
         ],
         has_runs: true,
+        asked: None,
         shots,
         action_needed: vec![
             action_needed(

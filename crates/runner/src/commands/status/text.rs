@@ -31,6 +31,10 @@ pub(super) fn lines(snapshot: &StatusSnapshot, now: Timestamp, rows: Option<usiz
     let mut lines = runs;
     lines.extend(shots(&snapshot.shots, now, room));
     lines.extend(actions);
+    if let Some((instances, command)) = &snapshot.asked {
+        let names = sanitize::line(&instances.join(", ")).into_owned();
+        lines.push(format!("asked for with --rerun and not done: {names}; `{command}` continues"));
+    }
     lines.extend(totals);
     lines
 }

@@ -16,7 +16,7 @@ pub(super) fn clip_command(file: &NamedWorkflow, preview: &Preview, state: Statu
         (StatusKind::Indeterminate, Some(ExistingWork::Indeterminate { .. })) => hints::resolve(file, &name),
         (StatusKind::Unrecorded, _) => format!("runner ledger adopt {all}"),
         (StatusKind::Done | StatusKind::Reused, _) | (_, Some(ExistingWork::Abandoned { .. })) => {
-            format!("runner run {all} --rerun {name}")
+            format!("runner run {all} --rerun {}", shell::quote_rerun(&preview.name))
         }
         // Which says at which service it is, and what can be done.
         (StatusKind::AtOtherService, _) => format!("runner status {file}"),
@@ -46,6 +46,7 @@ mod tests {
                 task: None,
                 key: None,
                 full_key: None,
+                render: None,
                 is_certain: false,
                 may_be_retried: true,
                 hint: None,

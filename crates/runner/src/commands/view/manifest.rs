@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use engine::artifact_store::ArtifactStore;
 use engine::film::{film_clips, film_cues, film_timeline, up_to_date_source};
-use engine::ledger::LedgerError;
+use engine::ledger::{LedgerError, RecordedRender};
 use engine::preview::{Preview, states};
 use engine::records::{ShotAttempt, WorkRecords};
-use scheduler::{Artifact, LastAttempt, StatusKind, Timestamp};
+use scheduler::{Artifact, AttemptState, LastAttempt, StatusKind, Timestamp};
 use serde_json::{Value, json};
 use timeline::subtitles::Cue;
 use timeline::{Item, Timeline};
 use viewer::{
-    Attempt, Axis, Caption, Clip, Cut, CutKind, Film, FilmState, Manifest, Parent, ParentKind, Shot,
+    Attempt, Axis, Caption, Clip, Cut, CutKind, Film, FilmState, Manifest, Parent, ParentKind, Render, Shot,
 };
 use workflow::plan::{self, ClipSource, DialogueLine, MediaSource, Node, NodeIx, PickGroup, PickKind, Plan};
 use workflow::units::{EditTime, Money};
@@ -86,8 +86,16 @@ impl ManifestInputs<'_> {
         };
         let was_cut_off = |ix| last_run.as_ref().is_some_and(|run| run.has_cut_off(&self.plan.node(ix).name));
         let states = states(self.plan, self.previews, last, was_cut_off);
+        let renders = match self.records {
+            Some(records) => records.several_renders(self.plan.name()).await?,
+            None => HashMap::new(),
+        };
         for (ix, node) in self.plan.nodes() {
-            let clip = self.clip(ix, of_node(node), states[ix.index()], chosen.contains(&ix));
+            let renders = renders.get(&node.name).map_or(&[][..], Vec::as_slice);
+            let clip = Clip {
+                renders: renders.iter().map(|render| self.render(ix, render)).collect(),
+                ..self.clip(ix, of_node(node), states[ix.index()], chosen.contains(&ix))
+            };
             manifest.clips.push(clip);
         }
         for (index, film) in self.plan.films().iter().enumerate() {
@@ -213,6 +221,7 @@ impl ManifestInputs<'_> {
             cost,
             elapsed_ms: elapsed.and_then(|elapsed| u64::try_from(elapsed.as_millis()).ok()),
             attempts: records.iter().rev().map(|record| self.attempt(record)).collect(),
+            renders: Vec::new(),
             failure: (state != StatusKind::Done).then(|| preview.why.clone().or(failure)).flatten(),
             parents: self.parents(ix, node),
             command: clip_command(self.named, preview, state),
@@ -224,6 +233,21 @@ impl ManifestInputs<'_> {
     fn cost(&self, record: &ShotAttempt) -> Option<Money> {
         let is_reserved = record.task.is_some() || record.state.holds_key();
         record.reserved_cost.filter(|_| is_reserved && self.currency.is_some())
+    }
+
+    fn render(&self, ix: NodeIx, render: &RecordedRender) -> Render {
+        let row = &render.row;
+        let video = row.artifact.as_ref().filter(|_| row.state == AttemptState::Completed);
+        Render {
+            number: render.render,
+            key: render.key.short(),
+            file: video.and_then(|video| self.relative(&video.path)),
+            bytes: video.map(|video| video.bytes),
+            made_at: row.ended_at.or(row.submitted_at).unwrap_or(row.intended_at),
+            is_asked: render.is_asked,
+            counts: self.previews[ix.index()].full_key == Some(render.key),
+            cost: row.reservation.cost.filter(|_| self.currency.is_some()),
+        }
     }
 
     fn attempt(&self, record: &ShotAttempt) -> Attempt {

@@ -76,6 +76,7 @@ impl Script {
                 node: NodeIx::new(index),
                 key: "ab".repeat(32),
                 existing: ExistingWork::None,
+                render: 1,
             });
         }
     }
@@ -90,8 +91,7 @@ impl Script {
             by_url: true,
             service_independent_key: None,
             reservation: Reservation::default(),
-            forced_rerun: None,
-            recorded_rerun: None,
+            render: 1,
             parts: Vec::new(),
         });
         self.on(Event::Submitted { node, attempt, task: TaskId(format!("task_{index}")) });
@@ -220,6 +220,7 @@ fn event_cost_is_independent_of_run_size() {
                 node: NodeIx::new(index),
                 key: "ab".repeat(32),
                 existing: ExistingWork::None,
+                render: 1,
             });
         }
         for index in 0..8 {

@@ -62,6 +62,7 @@ fn preview(name: &str, decision: Decision) -> Preview {
         task: task.map(|task| TaskId(task.to_owned())),
         key: (decision != Decision::Deferred).then(|| "0123456789ab".to_owned()),
         full_key: None,
+        render: None,
         is_certain: decision == Decision::Execute,
         may_be_retried: true,
         hint: None,

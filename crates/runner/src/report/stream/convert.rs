@@ -4,14 +4,11 @@
 use scheduler::{
     Artifact, AttemptId, Event, ExistingWork, NodeSummary, PollResult, RunState, TaskId, Timestamp,
 };
-use workflow::plan::{NodeIx, Plan};
+use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use super::line::{self, BudgetCap, Decision, EventKind, Failure, FailureKind, Halt, RefusalKind, Video};
 use super::outcomes::{FilmFrames, FilmLoudness, FilmOutcome, FinishedShot, JoinedFilm, Outcome};
 use crate::report::{sanitize, waits};
-
-/// Length of the key prefix: as in file names.
-const KEY_PREFIX_CHARS: usize = 12;
 
 /// The line for an event. `None` for internal events, and for those covered by `film-finished`.
 pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKind<'a>> {
@@ -24,6 +21,8 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
         | Event::TimerFired
         | Event::TaskExpired { .. }
         | Event::Resolved { .. }
+        | Event::RendersAsked { .. }
+        | Event::RendersWithdrawn { .. }
         | Event::FilmJoined { .. }
         | Event::JoinFailed { .. } => return None,
         Event::Reconciled { node, attempt, since, reason, candidates: _, task, next: _ } => {
@@ -55,7 +54,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
                 },
             }
         }
-        Event::LookupDone { node, key, existing } => {
+        Event::LookupDone { node, key, existing, render: _ } => {
             EventKind::Lookup { shot: shot(node), key: short(key), existing: existing_work(existing) }
         }
         Event::Prepared {
@@ -64,11 +63,10 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
             key,
             digest,
             reservation,
-            forced_rerun,
-            recorded_rerun: _,
             by_url: _,
             service_independent_key: _,
             parts: _,
+            render: _,
         } => EventKind::Prepared {
             shot: shot(node),
             attempt: attempt.as_str(),
@@ -76,9 +74,9 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
             request: digest,
             reserved: reservation.cost,
             duration: reservation.duration,
-            rerun: forced_rerun.is_some(),
+            rerun: state.asked_render(*node).is_some(),
         },
-        Event::ClaimConflict { node, existing, rerun: _ } => {
+        Event::ClaimConflict { node, existing, renders: _ } => {
             EventKind::ClaimConflict { shot: shot(node), existing: existing_work(existing) }
         }
         Event::BudgetExceeded { node, cap } => {
@@ -216,7 +214,9 @@ fn existing_work(existing: &ExistingWork) -> line::ExistingWork<'_> {
         ExistingWork::ClaimedByOtherRun { run } => {
             line::ExistingWork::ClaimedByOtherRun { run: run.as_str() }
         }
-        ExistingWork::Changed { attempt } => line::ExistingWork::Changed { attempt: attempt.as_str() },
+        ExistingWork::Changed { attempt } => {
+            line::ExistingWork::Changed { attempt: attempt.as_ref().map(AttemptId::as_str) }
+        }
     }
 }
 
@@ -363,5 +363,5 @@ fn convert_cap(cap: scheduler::budget::BudgetCap) -> BudgetCap {
 }
 
 fn short(key: &str) -> String {
-    key.chars().take(KEY_PREFIX_CHARS).collect()
+    NodeKey::parse(key).map(|key| key.short()).unwrap_or_default()
 }

@@ -251,8 +251,9 @@ pub(crate) enum ExistingWork<'a> {
     OtherService { service: &'a str, attempt: &'a str, task: Option<&'a str> },
     /// A live run is submitting it.
     ClaimedByOtherRun { run: &'a str },
-    /// Another command has fetched or adopted the task of an attempt of this run since the last lookup; it is looked up again.
-    Changed { attempt: &'a str },
+    /// The record has changed since the last lookup, and it is looked up again: another command has fetched or adopted the task of this attempt of
+    /// this run, or another render is asked for.
+    Changed { attempt: Option<&'a str> },
 }
 
 /// A failure.

@@ -117,7 +117,7 @@ fn attempt(number: usize) -> AttemptId {
 }
 
 fn lookup(index: usize, existing: ExistingWork) -> Event {
-    Event::LookupDone { node: node(index), key: "ab".repeat(32), existing }
+    Event::LookupDone { node: node(index), key: "ab".repeat(32), existing, render: 1 }
 }
 
 fn prepared(index: usize) -> Event {
@@ -132,8 +132,7 @@ fn prepared(index: usize) -> Event {
             cost: Some(Money::from_micros(250_000)),
             duration: VideoDuration::from_secs(5),
         },
-        forced_rerun: None,
-        recorded_rerun: None,
+        render: 1,
         parts: Vec::new(),
     }
 }

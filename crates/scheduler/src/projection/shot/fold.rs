@@ -137,6 +137,8 @@ impl Shot {
             | Event::FilmJoined { .. }
             | Event::JoinFailed { .. }
             | Event::Resolved { .. }
+            | Event::RendersAsked { .. }
+            | Event::RendersWithdrawn { .. }
             | Event::TimerFired
             | Event::Interrupted => {}
         }

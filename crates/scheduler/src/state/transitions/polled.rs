@@ -168,6 +168,8 @@ impl RunState {
             | Event::Reconciled { .. }
             | Event::TaskExpired { .. }
             | Event::Resolved { .. }
+            | Event::RendersAsked { .. }
+            | Event::RendersWithdrawn { .. }
             | Event::FilmJoined { .. }
             | Event::JoinFailed { .. }
             | Event::TimerFired
@@ -207,6 +209,8 @@ impl RunState {
             | Event::Reconciled { .. }
             | Event::TaskExpired { .. }
             | Event::Resolved { .. }
+            | Event::RendersAsked { .. }
+            | Event::RendersWithdrawn { .. }
             | Event::FilmJoined { .. }
             | Event::JoinFailed { .. }
             | Event::Interrupted => true,

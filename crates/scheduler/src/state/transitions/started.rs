@@ -29,8 +29,7 @@ impl RunState {
         let picks: Vec<String> = self.plan.unpicked(node).map(|open| open.name.into_owned()).collect();
         if !picks.is_empty() {
             self.end(node, Outcome::Unpicked { picks });
-        } else if let Some(key) = self.key(node) {
-            self.node_mut(node).key = Some(key);
+        } else if let Some(key) = self.assign_key(node) {
             self.set_phase(node, Phase::LookingUp);
             actions.push(Action::Lookup { node, key, not_before: now });
         }

@@ -82,13 +82,13 @@ pub(crate) const TAKES: KeySpec = KeySpec::new(
 pub(crate) const PICK: KeySpec = KeySpec::new(
     "pick",
     Shape::Pick,
-    "which of the `takes`, or which instance of the `matrix`, is used. Without it, what uses a shot with takes waits for `runner pick`; all instances of a matrix are used, or none before the pick with `open`",
+    "which of the `takes` or other renders, or which instance of the `matrix`, is used. Without it, what uses a shot with takes waits for `runner pick`; of others the newest render that was asked for is used; all instances of a matrix are used, or none before the pick with `open`",
     "pick: 2",
 )
 .templated();
 /// The take of a shot without a matrix.
 pub(crate) const PICK_TAKE: KeySpec =
-    KeySpec::new("pick", Shape::Count { max: limits::MAX_TAKES }, "which of the `takes` is used", "pick: 2");
+    KeySpec::new("pick", Shape::Count { max: limits::MAX_TAKES }, "which render is used", "pick: 2");
 /// The take beside the axes of an instance. No axis has this name.
 pub(crate) const PICK_TAKE_MEMBER: KeySpec =
     KeySpec::new("take", Shape::Count { max: limits::MAX_TAKES }, "which of the `takes` is used", "take: 2");
