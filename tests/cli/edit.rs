@@ -37,7 +37,7 @@ fn edit_shows_the_difference_and_what_a_run_would_cost() {
             "sea.yaml",
             "calm",
             "--seed",
-            "{{ 4 | times(2) }}",
+            "{{ 4 * 2 }}",
             "--digest",
             &digest,
             "--format",
@@ -50,7 +50,7 @@ fn edit_shows_the_difference_and_what_a_run_would_cost() {
         (Some(true), Some("execute"))
     );
     let edited = fs_err::read_to_string(project.file("sea.yaml")).expect("a file");
-    assert_eq!(edited, WORKFLOW.replace("seed: 7", "seed: \"{{ 4 | times(2) }}\""));
+    assert_eq!(edited, WORKFLOW.replace("seed: 7", "seed: \"{{ 4 * 2 }}\""));
     cli_snapshot!(
         "edit_changed_in_the_meantime",
         project.runner(&["edit", "sea.yaml", "calm", "--seed", "9", "--digest", &digest]).expect(3)

@@ -89,10 +89,6 @@ pub(crate) const MAX_REQUEST_BYTES: usize = 160 * 1024 * 1024;
 pub(crate) const MAX_TEMPLATE_FUEL: u64 = 20_000;
 /// Steps of all templates of a file together.
 pub(crate) const MAX_TOTAL_FUEL: u64 = 200_000_000;
-/// What the filters of one evaluation may read: items of lists, and pieces of text.
-pub(crate) const MAX_FILTER_STEPS: u64 = 2_000_000;
-/// Operators `~` and `+` in a template.
-pub(crate) const MAX_TEMPLATE_CONCATS: usize = 64;
 /// Rows of a table: of an axis, and of the filter `csv`.
 pub(crate) const MAX_CSV_ROWS: usize = 10_000;
 /// Shots of a scaffolded workflow.

@@ -1,7 +1,6 @@
 //! The compiler's phases in order: parse, include, expand, seal.
 
 use std::cell::RefCell;
-use std::sync::Arc;
 
 use contract::Contract;
 
@@ -16,7 +15,7 @@ use crate::plan::Plan;
 use crate::seal::seal;
 use crate::source::{Source, Span};
 use crate::syntax::{self, Workflow};
-use crate::template::{TemplateWork, Templates, environment};
+use crate::template::{Templates, environment};
 use crate::text_file::{read_text, too_large};
 use crate::work::WorkBudget;
 
@@ -126,8 +125,7 @@ fn expand_all(
     contract: &Contract,
     problems: &mut Problems,
 ) -> Instances {
-    let template_work = Arc::new(TemplateWork::default());
-    let env = environment(&template_work);
+    let env = environment();
     let file = source.name().into();
     let cx = ExpandCx {
         inspected: RefCell::default(),
@@ -136,7 +134,7 @@ fn expand_all(
         contract,
         files,
         options,
-        templates: Templates::new(&env, source, template_work),
+        templates: Templates::new(&env, source),
         file,
         work: WorkBudget::default(),
     };

@@ -1,20 +1,15 @@
-//! The template environment: filters, functions, tests and limits.
-
-use std::sync::Arc;
+//! The template environment: the filters, functions and tests of minijinja, some of our own, and limits.
 
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Kwargs, Rest, Value, ValueKind, ValueOrKwargs};
-use minijinja::{
-    Environment, Error, ErrorKind, State, UndefinedBehavior, escape_formatter, filters, functions, tests,
-};
+use minijinja::value::{Kwargs, Value, ValueKind};
+use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, escape_formatter};
 
-use super::lists::{self, SelectFilter};
-use super::work::{TemplateWork, charged, charged_test};
-use super::{filters as ours, multiply};
+use super::filters as ours;
+use super::tables::CsvTables;
 use crate::limits;
 
-/// The names of all filters, for suggestions, and for filters that call others.
-pub(super) const FILTERS: [&str; 37] = [
+/// The names of the filters that are documented, for suggestions.
+pub(super) const FILTERS: [&str; 36] = [
     "abs",
     "capitalize",
     "count",
@@ -45,7 +40,6 @@ pub(super) const FILTERS: [&str; 37] = [
     "sort",
     "split",
     "string",
-    "times",
     "title",
     "tojson",
     "trim",
@@ -54,7 +48,7 @@ pub(super) const FILTERS: [&str; 37] = [
     "zip",
 ];
 
-/// The names of all tests, as in `x is odd` and `select('odd')`.
+/// The names of tests, as in `x is odd` and `select('odd')`, for suggestions.
 pub(super) const TESTS: [&str; 31] = [
     "!=",
     "<",
@@ -89,34 +83,9 @@ pub(super) const TESTS: [&str; 31] = [
     "undefined",
 ];
 
-/// Filters that charge for themselves.
-const SELF_CHARGED: [&str; 1] = ["csv"];
-
-/// The tests that read whole values.
-const CHARGED_TESTS: [&str; 18] = [
-    "!=",
-    "<",
-    "<=",
-    "==",
-    ">",
-    ">=",
-    "endingwith",
-    "eq",
-    "equalto",
-    "ge",
-    "greaterthan",
-    "gt",
-    "in",
-    "le",
-    "lessthan",
-    "lt",
-    "ne",
-    "startingwith",
-];
-
 /// An environment for templates that borrow from the workflow.
-pub(crate) fn environment<'source>(work: &Arc<TemplateWork>) -> Environment<'source> {
-    let mut env = Environment::empty();
+pub(crate) fn environment<'source>() -> Environment<'source> {
+    let mut env = Environment::new();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env.set_fuel(Some(limits::MAX_TEMPLATE_FUEL));
     env.set_recursion_limit(64);
@@ -145,131 +114,11 @@ pub(crate) fn environment<'source>(work: &Arc<TemplateWork>) -> Environment<'sou
         env.set_syntax(syntax);
     }
 
-    // The filters under their hidden names: one with a space cannot be written in a template.
-    env.add_filter("abs ", filters::abs);
-    env.add_filter("capitalize ", filters::capitalize);
-    env.add_filter("count ", filters::length);
-    env.add_filter("default ", filters::default);
-    env.add_filter("first ", filters::first);
-    env.add_filter("float ", filters::float);
-    env.add_filter("int ", filters::int);
-    env.add_filter("items ", filters::items);
-    env.add_filter("last ", filters::last);
-    env.add_filter("length ", filters::length);
-    env.add_filter("lines ", filters::lines);
-    env.add_filter("list ", filters::list);
-    env.add_filter("lower ", filters::lower);
-    env.add_filter("max ", filters::max);
-    env.add_filter("min ", filters::min);
-    env.add_filter("reverse ", filters::reverse);
-    env.add_filter("round ", filters::round);
-    env.add_filter("sort ", filters::sort);
-    env.add_filter("split ", filters::split);
-    env.add_filter("string ", filters::string);
-    env.add_filter("title ", filters::title);
-    env.add_filter("trim ", filters::trim);
-    env.add_filter("upper ", filters::upper);
-    env.add_filter("join ", ours::join);
-    env.add_filter("replace ", ours::replace);
-    env.add_filter("shuffle ", ours::shuffle);
-    env.add_filter("slug ", ours::slug_filter);
-    env.add_filter("times ", ours::times);
-    env.add_filter("tojson ", |value: &Value, kwargs: Kwargs| ours::tojson(value, &kwargs));
-    env.add_filter("unique ", filters::unique);
-    let shared = Arc::clone(work);
-    env.add_filter("map ", move |state: &mut State<'_, '_>, args: Rest<ValueOrKwargs>| {
-        lists::map(state, args, &shared)
-    });
-    for form in
-        [SelectFilter::Select, SelectFilter::Reject, SelectFilter::SelectAttr, SelectFilter::RejectAttr]
-    {
-        let shared = Arc::clone(work);
-        env.add_filter(
-            format!("{} ", form.name()),
-            move |state: &mut State<'_, '_>, args: Rest<ValueOrKwargs>| {
-                lists::select(state, args, &shared, form)
-            },
-        );
-    }
-    let shared = Arc::clone(work);
-    env.add_filter("zip ", move |list: &Value, others: Rest<Value>| lists::zip(list, &others, &shared));
-    env.add_filter(multiply::NUMBER, multiply::number);
-    for name in FILTERS.into_iter().filter(|name| !SELF_CHARGED.contains(name)) {
-        charged(&mut env, name, work);
-    }
-    let shared = Arc::clone(work);
-    env.add_filter("csv", move |text: Value, kwargs: Kwargs| ours::csv(&text, &kwargs, &shared));
-
-    let shared = Arc::clone(work);
-    env.add_function("range", move |lower: isize, upper: Option<isize>, step: Option<isize>| {
-        let (from, to) = upper.map_or((0, lower), |upper| (lower, upper));
-        let count = to.abs_diff(from) / step.map_or(1, |step| step.unsigned_abs().max(1));
-        shared.charge(count as u64)?;
-        functions::range(lower, upper, step)
-    });
-
-    add_tests(&mut env, work);
-    // Templates with `*` are compiled from a changed text, which is their name.
-    env.set_loader(|code| Ok(Some(code.to_owned())));
+    let tables = CsvTables::default();
+    env.add_filter("csv", move |text: Value, kwargs: Kwargs| ours::csv(&text, &kwargs, &tables));
+    env.add_filter("map", ours::map);
+    env.add_filter("shuffle", ours::shuffle);
+    env.add_filter("slug", ours::slug_filter);
+    env.add_filter("tojson", |value: &Value, kwargs: Kwargs| ours::tojson(value, &kwargs));
     env
-}
-
-fn add_tests(env: &mut Environment<'_>, work: &Arc<TemplateWork>) {
-    env.add_test("boolean", tests::is_boolean);
-    env.add_test("defined", tests::is_defined);
-    env.add_test("divisibleby", tests::is_divisibleby);
-    env.add_test("even", tests::is_even);
-    env.add_test("false", tests::is_false);
-    env.add_test("mapping", tests::is_mapping);
-    env.add_test("none", tests::is_none);
-    env.add_test("number", tests::is_number);
-    env.add_test("odd", tests::is_odd);
-    env.add_test("sequence", tests::is_sequence);
-    env.add_test("string", tests::is_string);
-    env.add_test("true", tests::is_true);
-    env.add_test("undefined", tests::is_undefined);
-    env.add_test("endingwith ", tests::is_endingwith);
-    env.add_test("in ", tests::is_in);
-    env.add_test("startingwith ", tests::is_startingwith);
-    for name in ["== ", "eq ", "equalto "] {
-        env.add_test(name, tests::is_eq);
-    }
-    for name in ["!= ", "ne "] {
-        env.add_test(name, tests::is_ne);
-    }
-    for name in ["< ", "lt ", "lessthan "] {
-        env.add_test(name, tests::is_lt);
-    }
-    for name in ["<= ", "le "] {
-        env.add_test(name, tests::is_le);
-    }
-    for name in ["> ", "gt ", "greaterthan "] {
-        env.add_test(name, tests::is_gt);
-    }
-    for name in [">= ", "ge "] {
-        env.add_test(name, tests::is_ge);
-    }
-    for name in CHARGED_TESTS {
-        charged_test(env, name, work);
-    }
-}
-
-#[cfg(test)]
-mod listing {
-    use super::*;
-
-    #[test]
-    fn suggested_filters_exist() {
-        let env = environment(&Arc::default());
-        for name in FILTERS {
-            let rendered = env.render_str(&format!("{{{{ x | {name} }}}}"), ());
-            let kind = rendered.err().map(|error| error.kind());
-            assert_ne!(kind, Some(minijinja::ErrorKind::UnknownFilter), "{name}");
-        }
-        for name in TESTS {
-            let rendered = env.render_str(&format!("{{{{ [1] | select('{name}') }}}}"), ());
-            let kind = rendered.err().map(|error| error.kind());
-            assert_ne!(kind, Some(minijinja::ErrorKind::UnknownTest), "{name}");
-        }
-    }
 }

@@ -5,7 +5,6 @@ use std::ops::Range;
 use minijinja::{Error, ErrorKind};
 
 use super::environment::{FILTERS, TESTS};
-use super::multiply::CheckedProducts;
 use super::scan::ScanError;
 use super::scope::Scope;
 use crate::diagnostic::{did_you_mean, nearest_own, quoted_list};
@@ -17,22 +16,6 @@ const FORMS: &str =
     "a template is `{{ name }}`, `{{ name | filter }}` or `{% if name == 'value' %}…{% endif %}`";
 /// The variable that holds the characters.
 const CAST: &str = "cast";
-
-/// Where compiled code is in the text of the template.
-#[derive(Debug, Default)]
-pub(super) struct SourcePosition {
-    /// The offset of the code.
-    pub(super) start: usize,
-    /// What was inserted into the code.
-    pub(super) products: Option<CheckedProducts>,
-}
-
-impl SourcePosition {
-    fn range(&self, compiled: Range<usize>) -> Range<usize> {
-        let range = self.products.as_ref().map_or(compiled.clone(), |products| products.original(compiled));
-        range.start + self.start..range.end + self.start
-    }
-}
 
 /// An error in a template.
 #[derive(Clone, Debug)]
@@ -56,9 +39,9 @@ impl From<ScanError> for TemplateError {
 }
 
 impl TemplateError {
-    /// An error of minijinja in the code of a template.
-    pub(super) fn new(error: &Error, original: &SourcePosition, scope: &Scope) -> Self {
-        let range = error.range().map(|range| original.range(range));
+    /// An error of minijinja in the code of a template, which begins at `start` in the text.
+    pub(super) fn new(error: &Error, start: usize, scope: &Scope) -> Self {
+        let range = error.range().map(|range| range.start + start..range.end + start);
         let detail = error.detail().unwrap_or_default();
         let named = detail.split('`').nth(1);
         match error.kind() {

@@ -1,12 +1,12 @@
-//! Additional filters, and bounded versions of minijinja's filters that can grow text.
+//! Filters beside those of minijinja, or in place of them.
 
-use minijinja::value::{Kwargs, Value};
-use minijinja::{Error, ErrorKind};
+use minijinja::value::{Kwargs, Rest, Value, ValueOrKwargs};
+use minijinja::{Error, ErrorKind, State};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde::Serialize as _;
 
-use super::work::TemplateWork;
+use super::tables::CsvTables;
 use super::writer::BoundedWriter;
 use crate::csv::CsvCell;
 use crate::limits;
@@ -41,20 +41,6 @@ pub(super) fn slug_filter(value: &Value) -> String {
     slug(&value.to_string())
 }
 
-/// `| times(n)`: a number, multiplied.
-pub(super) fn times(value: &Value, factor: &Value) -> Result<Value, Error> {
-    if let (Some(a), Some(b)) = (value.as_i64(), factor.as_i64()) {
-        return a
-            .checked_mul(b)
-            .map(Value::from)
-            .ok_or_else(|| invalid_operation("the product is too large"));
-    }
-    match (f64::try_from(value.clone()), f64::try_from(factor.clone())) {
-        (Ok(a), Ok(b)) if (a * b).is_finite() => Ok(Value::from(a * b)),
-        _ => Err(invalid_operation("`times` multiplies numbers")),
-    }
-}
-
 /// `| tojson`: a value as JSON, with `indent=2` over several lines.
 ///
 /// minijinja's filter of this name also escapes `<`, `>`, `&` and `'`, which prompts are full of.
@@ -79,31 +65,17 @@ pub(super) fn tojson(value: &Value, kwargs: &Kwargs) -> Result<String, Error> {
     }
 }
 
-/// `| join(", ")`: the items of a list as one text.
-pub(super) fn join(value: &Value, separator: Option<&str>) -> Result<String, Error> {
-    let mut out = String::new();
-    for (index, item) in value.try_iter()?.enumerate() {
-        if index > 0 {
-            out.push_str(separator.unwrap_or_default());
-        }
-        match item.as_str() {
-            Some(text) => out.push_str(text),
-            None => out.push_str(&item.to_string()),
-        }
-        if out.len() > limits::MAX_RENDERED_BYTES {
-            return Err(too_large());
-        }
+/// `| map(attribute='name')`, `| map('upper')`. A member that an item lacks is an error, and no empty text.
+pub(super) fn map(
+    state: &mut State<'_, '_>,
+    value: Value,
+    args: Rest<ValueOrKwargs>,
+) -> Result<Vec<Value>, Error> {
+    let members = minijinja::filters::map(state, value, args)?;
+    if members.iter().any(Value::is_undefined) {
+        return Err(invalid_operation("an item of the list has no such member"));
     }
-    Ok(out)
-}
-
-/// `| replace("a", "b")`.
-pub(super) fn replace(value: &str, from: &str, to: &str) -> Result<String, Error> {
-    let grown = value.matches(from).count().saturating_mul(to.len()).saturating_add(value.len());
-    if grown > limits::MAX_RENDERED_BYTES.saturating_mul(2) {
-        return Err(too_large());
-    }
-    Ok(value.replace(from, to))
+    Ok(members)
 }
 
 /// `| shuffle(seed)`: a pseudo-random permutation of a list that depends on the seed only.
@@ -122,16 +94,15 @@ pub(super) fn shuffle(value: &Value, seed: i64) -> Result<Value, Error> {
 /// `| csv`: the rows of a CSV text as maps by the names in its first row; with `header=false`, as lists.
 ///
 /// A table that was read before is not read again: every instance of a shot asks for the same one.
-pub(super) fn csv(value: &Value, kwargs: &Kwargs, work: &TemplateWork) -> Result<Value, Error> {
+pub(super) fn csv(value: &Value, kwargs: &Kwargs, tables: &CsvTables) -> Result<Value, Error> {
     let header = kwargs.get::<Option<bool>>("header")?.unwrap_or(true);
     kwargs.assert_all_used()?;
-    if let Some(rows) = work.table(value, header) {
+    if let Some(rows) = tables.table(value, header) {
         return Ok(rows);
     }
     let text = value.as_str().ok_or_else(|| invalid_operation("`csv` reads text"))?;
-    work.charge(text.len() as u64 / 8)?;
     let rows = read_csv(text, header)?;
-    work.remember_table(value, header, &rows);
+    tables.remember(value, header, &rows);
     Ok(rows)
 }
 

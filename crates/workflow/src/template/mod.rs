@@ -1,19 +1,16 @@
 //! Templates: minijinja, strict and bounded. An undefined name is an error with a span; time and output of a template are limited.
 //!
-//! Two features of minijinja are not available, so that the limits hold: blocks that bind or nest names (`set`, `with`, `macro`; `if`
-//! and `for` are available), and repeating text or lists by `*`, which multiplies numbers only (`multiply`).
+//! Blocks that bind or nest names (`set`, `with`, `macro`) are not available; `if` and `for` are.
 
 mod cast_value;
 mod environment;
 mod error;
 mod filters;
-mod lists;
 mod locate;
-mod multiply;
 mod render;
 mod scan;
 mod scope;
-mod work;
+mod tables;
 mod writer;
 
 pub(crate) use minijinja::Value;
@@ -26,4 +23,3 @@ pub(crate) use self::render::Templates;
 pub(crate) use self::render::size;
 pub(crate) use self::scan::{has_template, identifiers, identifiers_used, names_used};
 pub(crate) use self::scope::{Scope, axis_value};
-pub(crate) use self::work::TemplateWork;

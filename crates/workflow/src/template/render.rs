@@ -4,18 +4,15 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Expression, Template, Value};
 use serde_json::Value as Json;
 
-use super::error::{SourcePosition, TemplateError};
+use super::error::TemplateError;
 use super::locate::{locate, narrowed};
-use super::multiply::CheckedProducts;
 use super::scan::{self, TextForm};
 use super::scope::Scope;
-use super::work::{self, TemplateWork};
 use super::writer::BoundedWriter;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::limits;
@@ -29,30 +26,24 @@ pub(crate) struct Templates<'w> {
     /// By address and length: the texts are borrowed from the workflow and do not move.
     compiled: RefCell<HashMap<(usize, usize, bool), Rc<PreparedTemplate<'w>>>>,
     rendered_bytes: Cell<usize>,
-    work: Arc<TemplateWork>,
+    /// Steps of all evaluations that have ended.
+    steps: Cell<u64>,
 }
 
-/// A compiled template, and what its cost depends on.
-struct PreparedTemplate<'w> {
-    compiled: CompiledTemplate<'w>,
-    /// The names in a template that compares or slices: such a step reads whole values.
-    compared: Vec<&'w str>,
-    /// The names in a template that takes items: such a step counts the characters of a text.
-    indexed: Vec<&'w str>,
-    /// Steps of an expression, which has no loops: a bound.
-    steps: u64,
-}
-
-enum CompiledTemplate<'w> {
+enum PreparedTemplate<'w> {
     Plain,
-    Expression { expression: Expression<'w, 'w>, original: SourcePosition },
-    Text { template: Template<'w, 'w>, original: SourcePosition },
+    /// An expression, which begins at `start` in the text.
+    Expression {
+        expression: Expression<'w, 'w>,
+        start: usize,
+    },
+    Text(Template<'w, 'w>),
     Broken(TemplateError),
 }
 
 impl<'w> Templates<'w> {
-    pub(crate) fn new(env: &'w Environment<'w>, source: &'w Source, work: Arc<TemplateWork>) -> Self {
-        Self { env, source, compiled: RefCell::default(), rendered_bytes: Cell::new(0), work }
+    pub(crate) fn new(env: &'w Environment<'w>, source: &'w Source) -> Self {
+        Self { env, source, compiled: RefCell::default(), rendered_bytes: Cell::new(0), steps: Cell::new(0) }
     }
 
     /// A value with all its templates rendered; `None` if one fails, which is reported.
@@ -138,14 +129,14 @@ impl<'w> Templates<'w> {
             return None;
         }
         let prepared = self.prepared(text, false, scope);
-        if matches!(prepared.compiled, CompiledTemplate::Plain) {
+        if matches!(*prepared, PreparedTemplate::Plain) {
             return Some(Json::String(text.to_owned()));
         }
         let result = self.evaluated(&prepared, text, scope, context);
         self.reported(result, text, span, problems)
     }
 
-    /// Evaluates a template within the budget of the file.
+    /// Evaluates a template within the steps of the file.
     fn evaluated(
         &self,
         prepared: &PreparedTemplate<'w>,
@@ -153,23 +144,19 @@ impl<'w> Templates<'w> {
         scope: &Scope,
         context: &Value,
     ) -> Result<Json, TemplateError> {
-        if self.work.is_exhausted() {
-            return Err(TemplateError::total());
-        }
-        let (result, steps) = match &prepared.compiled {
-            CompiledTemplate::Plain => return Ok(Json::String(text.to_owned())),
-            CompiledTemplate::Broken(error) => return Err(error.clone()),
-            CompiledTemplate::Expression { expression, original } => {
-                let value = eval(expression, text, original, scope, context);
-                (value.and_then(|value| self.count(size(&value)).map(|()| value)), prepared.steps)
+        let (result, steps) = match prepared {
+            PreparedTemplate::Plain => return Ok(Json::String(text.to_owned())),
+            PreparedTemplate::Broken(error) => return Err(error.clone()),
+            PreparedTemplate::Expression { expression, start } => {
+                let value = eval(expression, text, *start, scope, context);
+                // It has no loops: a bound.
+                let steps = text.len() as u64 / 2 + 1;
+                (value.and_then(|value| self.count(size(&value)).map(|()| value)), steps)
             }
-            CompiledTemplate::Text { template, original } => self.write(template, original, scope, context),
+            PreparedTemplate::Text(template) => self.write(template, scope, context),
         };
-        let texts = prepared.indexed.iter().filter_map(|name| scope.get(name));
-        let texts = texts.filter(|value| value.kind() == ValueKind::String);
-        let values = prepared.compared.iter().filter_map(|name| scope.get(name)).chain(texts);
-        let size = values.map(work::size).sum::<u64>() / 8 + scope.locals() as u64 / 16;
-        if self.work.finish(steps, size) { result } else { Err(TemplateError::total()) }
+        self.steps.set(self.steps.get().saturating_add(steps));
+        if self.steps.get() > limits::MAX_TOTAL_FUEL { Err(TemplateError::total()) } else { result }
     }
 
     /// A compiled template; with `is_bare`, of an expression without braces.
@@ -183,23 +170,21 @@ impl<'w> Templates<'w> {
         } else {
             scan::scan(text)
         };
-        let compiled = match shape {
-            Err(refusal) => CompiledTemplate::Broken(refusal.into()),
-            Ok(TextForm::Plain) => CompiledTemplate::Plain,
-            Ok(TextForm::Expression(range)) => self.expression(text, range, is_bare, scope),
-            Ok(TextForm::Text) => self.template(text, scope),
+        let broken = |error: minijinja::Error, start| {
+            PreparedTemplate::Broken(TemplateError::new(&error, start, scope))
         };
-        let (mut compared, mut indexed) = (Vec::new(), Vec::new());
-        let compares = scan::compares(text);
-        if compares || text.contains('[') {
-            let mut names: Vec<&str> =
-                if is_bare { scan::identifiers(text).collect() } else { scan::identifiers_used(text) };
-            names.sort_unstable();
-            names.dedup();
-            *(if compares { &mut compared } else { &mut indexed }) = names;
-        }
-        let prepared =
-            Rc::new(PreparedTemplate { compiled, compared, indexed, steps: text.len() as u64 / 2 + 1 });
+        let prepared = Rc::new(match shape {
+            Err(refusal) => PreparedTemplate::Broken(refusal.into()),
+            Ok(TextForm::Plain) => PreparedTemplate::Plain,
+            Ok(TextForm::Expression(range)) => match self.env.compile_expression(&text[range.clone()]) {
+                Ok(expression) => PreparedTemplate::Expression { expression, start: range.start },
+                Err(error) => broken(error, range.start),
+            },
+            Ok(TextForm::Text) => match self.env.template_from_str(text) {
+                Ok(template) => PreparedTemplate::Text(template),
+                Err(error) => broken(error, 0),
+            },
+        });
         let mut compiled = self.compiled.borrow_mut();
         // Each takes some 10 KB, and those of a shot are used one after the other.
         if compiled.len() >= limits::MAX_COMPILED_TEMPLATES {
@@ -210,48 +195,10 @@ impl<'w> Templates<'w> {
         prepared
     }
 
-    fn expression(
-        &self,
-        text: &'w str,
-        range: Range<usize>,
-        is_bare: bool,
-        scope: &Scope,
-    ) -> CompiledTemplate<'w> {
-        let code = &text[range.clone()];
-        let stars = if is_bare { scan::stars_of_expression(code) } else { scan::stars(text) };
-        let start = if is_bare { 0 } else { range.start };
-        let stars: Vec<usize> = stars.into_iter().filter_map(|star| star.checked_sub(start)).collect();
-        let products = (!stars.is_empty()).then(|| CheckedProducts::new(code, &stars));
-        let compiled = match &products {
-            None => self.env.compile_expression(code),
-            Some(products) => self.env.compile_expression_owned(products.code.clone()),
-        };
-        let original = SourcePosition { start: range.start, products };
-        match compiled {
-            Ok(expression) => CompiledTemplate::Expression { expression, original },
-            Err(error) => CompiledTemplate::Broken(TemplateError::new(&error, &original, scope)),
-        }
-    }
-
-    fn template(&self, text: &'w str, scope: &Scope) -> CompiledTemplate<'w> {
-        let stars = scan::stars(text);
-        let products = (!stars.is_empty()).then(|| CheckedProducts::new(text, &stars));
-        let compiled = match &products {
-            None => self.env.template_from_str(text),
-            Some(products) => self.env.get_template(&products.code),
-        };
-        let original = SourcePosition { start: 0, products };
-        match compiled {
-            Ok(template) => CompiledTemplate::Text { template, original },
-            Err(error) => CompiledTemplate::Broken(TemplateError::new(&error, &original, scope)),
-        }
-    }
-
     /// The text of a template, and how many steps it took.
     fn write(
         &self,
         template: &Template<'_, '_>,
-        original: &SourcePosition,
         scope: &Scope,
         context: &Value,
     ) -> (Result<Json, TemplateError>, u64) {
@@ -266,9 +213,7 @@ impl<'w> Templates<'w> {
                     limits::MAX_TEMPLATE_FUEL,
                 );
             }
-            Err(error) => {
-                return (Err(TemplateError::new(&error, original, scope)), limits::MAX_TEMPLATE_FUEL);
-            }
+            Err(error) => return (Err(TemplateError::new(&error, 0, scope)), limits::MAX_TEMPLATE_FUEL),
             Ok(captured) => captured.state().fuel_levels().map_or(0, |(consumed, _)| consumed),
         };
         (self.text_of(out), steps)
@@ -324,13 +269,12 @@ fn uses_broken(text: &str, scope: &Scope) -> bool {
 fn eval(
     expression: &Expression<'_, '_>,
     text: &str,
-    original: &SourcePosition,
+    start: usize,
     scope: &Scope,
     context: &Value,
 ) -> Result<Json, TemplateError> {
-    let value = expression.eval(context).map_err(|error| TemplateError::new(&error, original, scope))?;
+    let value = expression.eval(context).map_err(|error| TemplateError::new(&error, start, scope))?;
     if value.is_undefined() {
-        let start = original.start;
         let inner = text[start..].trim_end().trim_end_matches('}').trim_end_matches(['-', '+']);
         let name = inner.trim();
         let name_start = start + inner.find(name).unwrap_or_default();

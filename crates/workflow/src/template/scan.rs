@@ -45,18 +45,6 @@ pub(super) fn scan(text: &str) -> Result<TextForm, ScanError> {
     }
     tags(text)?;
     let regions = regions(text);
-    let joins: usize = regions.iter().map(|region| region.joins).sum();
-    if joins > limits::MAX_TEMPLATE_CONCATS {
-        return Err(ScanError {
-            code: "template-limit",
-            range: 0..0,
-            message: format!(
-                "this template joins values with `~` or `+` more than {} times",
-                limits::MAX_TEMPLATE_CONCATS
-            ),
-            help: "write the parts as text with several {{ expressions }}",
-        });
-    }
     if let Some(long) = regions.iter().find(|region| region.operators > limits::MAX_EXPRESSION_OPERATORS) {
         return Err(ScanError {
             code: "template-limit",
@@ -68,47 +56,7 @@ pub(super) fn scan(text: &str) -> Result<TextForm, ScanError> {
             help: "compute parts of it in parameters",
         });
     }
-    for region in &regions {
-        unavailable_star(text, region)?;
-    }
     Ok(whole_expression(text, &regions).map_or(TextForm::Text, TextForm::Expression))
-}
-
-/// Reports a `*` that multiplies nothing: powers, and lists as arguments.
-fn unavailable_star(text: &str, region: &Region) -> Result<(), ScanError> {
-    for &star in &region.stars {
-        let error = |range, message: &str, help| ScanError {
-            code: "template-syntax",
-            range,
-            message: message.to_owned(),
-            help,
-        };
-        if text[star + 1..].starts_with('*') {
-            return Err(error(star..star + 2, "`**` is not available in templates", "multiply with `*`"));
-        }
-        let before = text[region.outer.start + 2..star].trim_end();
-        if before.is_empty() || before.ends_with(['(', ',', '=', '[', '|']) {
-            return Err(error(
-                star..star + 1,
-                "`*` needs a number on both sides",
-                "`*` multiplies two numbers, as in `{{ take * 100 }}`",
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// The offsets of each `*` in the code of a template.
-pub(super) fn stars(text: &str) -> Vec<usize> {
-    if !text.contains('*') || !has_template(text) {
-        return Vec::new();
-    }
-    regions(text).into_iter().flat_map(|region| region.stars).collect()
-}
-
-/// The same for an expression without braces.
-pub(super) fn stars_of_expression(code: &str) -> Vec<usize> {
-    stars(&format!("{{{{{code}}}}}")).into_iter().map(|star| star - 2).collect()
 }
 
 /// Scans an expression without braces, as in `when: look == 'noir'`.
@@ -155,11 +103,8 @@ struct Region {
     outer: Range<usize>,
     /// Whether it is an expression, `{{ … }}`.
     is_expression: bool,
-    joins: usize,
     /// What the parser recurses on: a bound.
     operators: usize,
-    /// The offset of each `*`.
-    stars: Vec<usize>,
 }
 
 fn regions(text: &str) -> Vec<Region> {
@@ -191,13 +136,7 @@ fn regions(text: &str) -> Vec<Region> {
 
 /// Reads code from its opening to its closing braces; string literals are skipped.
 fn code(bytes: &[u8], open: usize, close: u8) -> Region {
-    let mut region = Region {
-        outer: open..bytes.len(),
-        is_expression: close == b'}',
-        joins: 0,
-        operators: 0,
-        stars: Vec::new(),
-    };
+    let mut region = Region { outer: open..bytes.len(), is_expression: close == b'}', operators: 0 };
     let mut pos = open + 2;
     let mut depth = 0_usize;
     while let Some(&byte) = bytes.get(pos) {
@@ -212,18 +151,12 @@ fn code(bytes: &[u8], open: usize, close: u8) -> Region {
                     && !bytes
                         .get(pos - 1)
                         .is_some_and(|before| before.is_ascii_alphanumeric() || *before == b'_');
-                if b"-/%|.[({=<>!~+".contains(&byte) || (word_starts && is_operator(&bytes[pos..])) {
+                if b"*-/%|.[({=<>!~+".contains(&byte) || (word_starts && is_operator(&bytes[pos..])) {
                     region.operators += 1;
                 }
                 match byte {
                     b'{' => depth += 1,
                     b'}' => depth = depth.saturating_sub(1),
-                    b'*' => {
-                        region.stars.push(pos);
-                        // The operator and a filter after each operand.
-                        region.operators += 3;
-                    }
-                    b'~' | b'+' => region.joins += 1,
                     _ => {}
                 }
                 pos += 1;
@@ -241,7 +174,7 @@ fn is_operator(code: &[u8]) -> bool {
     words.contains(&&code[..end])
 }
 
-pub(super) fn after_quoted(bytes: &[u8], open: usize) -> usize {
+fn after_quoted(bytes: &[u8], open: usize) -> usize {
     let quote = bytes[open];
     let mut pos = open + 1;
     while let Some(&byte) = bytes.get(pos) {
@@ -271,12 +204,6 @@ fn whole_expression(text: &str, regions: &[Region]) -> Option<Range<usize>> {
         inner.end -= 1;
     }
     Some(inner)
-}
-
-/// Whether a template compares values, searches them or takes slices of them, which reads them as a whole.
-pub(super) fn compares(text: &str) -> bool {
-    let words = |word: &str| identifiers(text).filter(|identifier| *identifier == word).count();
-    text.contains(['=', '<', '>']) || (text.contains('[') && text.contains(':')) || words("in") > words("for")
 }
 
 /// The identifiers and keywords in the code of a template: a superset of the variables that it uses.
@@ -322,18 +249,12 @@ mod tests {
             "{%- macro m() %}{% endmacro %}",
             "{% with a = 1 %}{% endwith %}",
             "{% include 'x' %}",
-            "{{ 2 ** 9 }}",
-            "{{ range(*[3]) }}",
         ] {
             assert!(scan(text).is_err(), "{text}");
         }
-        assert!(scan("{{ '*' }} and 2 * 3").is_ok());
-        assert!(scan(&format!("{{{{ a{} }}}}", " ~ a".repeat(100))).is_err());
         assert!(scan(&format!("{{{{ a{} }}}}", " and a".repeat(300))).is_err());
         assert!(scan_expression(&format!("a{}", " or a".repeat(3_000))).is_err());
         assert!(scan_expression(&format!("a{}", " or a == 1".repeat(60))).is_ok());
-        assert!(scan(&format!("{{{{ a{} }}}}", " * a".repeat(90))).is_err());
-        assert_eq!(stars("{{ a * 'x*y' }} * {% if 2 * 3 %}{# * #}"), [5, 26]);
         assert!(scan_expression("a == 'x'").is_ok());
     }
 
