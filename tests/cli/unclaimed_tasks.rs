@@ -152,7 +152,7 @@ const VARIANTS: &str = "version: 1\nname: two\nparams: { sea: quiet }\n\
 fn tasks_of_runs_with_other_arguments_are_listed_with_their_command() {
     let proxy = RecordingProxy::faithful();
     let project = Project::new("two.yaml", VARIANTS).against(&proxy.url, KEY);
-    let variants: [&[&str]; 2] = [&["--salt", "a b"], &["-a", "sea=red,blue"]];
+    let variants: [&[&str]; 2] = [&["-p", "sea=dark b"], &["-a", "sea=red,blue"]];
     for arguments in variants {
         let arguments = [&["run", "two.yaml", "--jobs", "1"], arguments].concat();
         let killed = project.runner_killed_at("before polled", &arguments);

@@ -137,7 +137,6 @@ impl Cluster {
             plan: self.store.put(ObjectKind::Plan, plan).await.expect("stored"),
             only: None,
             fail_fast: false,
-            salt: None,
             policy: policy(),
             caps,
             prices: None,
