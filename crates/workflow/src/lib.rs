@@ -71,7 +71,7 @@ pub use source::{Position, Source, Span, Spanned};
 pub use syntax::{
     Character, ClipSpec, Continues, Entry, FilmSpec, Param, ParamKind, Shot, ShotRef, Workflow, key_tables,
 };
-pub use yaml::{Key, Yaml, YamlValue, from_yaml, to_yaml};
+pub use yaml::{Key, Yaml, YamlValue};
 
 /// The length of a video whose request states none: the API reference states no default.
 pub const DEFAULT_DURATION: units::VideoDuration = units::VideoDuration::from_secs(5);

@@ -41,10 +41,6 @@ pub(crate) enum PlanFormat {
     Table,
     /// One JSON document (docs/output.md).
     Json,
-    /// The same document as YAML.
-    Yaml,
     /// A Mermaid flowchart.
     Mermaid,
-    /// A Graphviz graph.
-    Dot,
 }

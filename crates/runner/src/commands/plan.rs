@@ -22,7 +22,7 @@ use crate::named_workflow::NamedWorkflow;
 use crate::price_table::PriceTable;
 use crate::project_paths::ProjectPaths;
 use crate::records::Records;
-use crate::report::plan::{PlanDocument, dot, mermaid, table};
+use crate::report::plan::{PlanDocument, mermaid, table};
 use crate::reruns::RerunRequest;
 use crate::selection::{self, SelectedNodes};
 use crate::unknown_work::{self, VideoFolders};
@@ -56,7 +56,7 @@ pub(crate) async fn plan_within(args: PlanArgs, caps: Option<&BudgetArgs>) -> Re
         output_dir: args.output_dir.as_deref(),
     };
     let document = document(&plan, project, &args.selection, rerun, prices.as_ref()).await?;
-    out!("{}", render(&document, args.format)?);
+    out!("{}", render(&document, args.format));
     if let Some(caps) = caps {
         let records =
             Records::open(&ProjectPaths::for_workflow(project.file)?, project.engine, Some(plan.name()))
@@ -131,14 +131,12 @@ async fn selected(
     })
 }
 
-fn render(document: &PlanDocument, format: PlanFormat) -> Result<String, CommandError> {
-    Ok(match format {
+fn render(document: &PlanDocument, format: PlanFormat) -> String {
+    match format {
         PlanFormat::Table => table(document),
         PlanFormat::Json => format!("{:#}\n", json!(document)),
-        PlanFormat::Yaml => workflow::to_yaml(document).map_err(CommandError::unusable)?,
         PlanFormat::Mermaid => mermaid(document),
-        PlanFormat::Dot => dot(document),
-    })
+    }
 }
 
 /// The decision for each node, in the plan's order.

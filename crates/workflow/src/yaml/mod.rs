@@ -13,4 +13,4 @@ pub(crate) use self::numbers::{keep_written, number_in};
 pub(crate) use self::read::parse;
 pub use self::tree::{Key, Yaml, YamlValue};
 pub(crate) use self::words::is_block_text;
-pub use self::write::{from_yaml, to_yaml};
+pub(crate) use self::write::to_yaml;

@@ -127,21 +127,17 @@ fn retries_raise_only_the_upper_estimate() {
 }
 
 #[test]
-fn plan_json_and_yaml_round_trip() {
+fn plan_json_round_trips() {
     let document = document("https://api.example.com", true);
     insta::assert_json_snapshot!(document);
     let json = serde_json::to_string(&document).expect("it can be written");
     assert_eq!(serde_json::from_str::<PlanDocument>(&json).expect("it can be read"), document);
-    let yaml = workflow::to_yaml(&document).expect("it can be written");
-    insta::assert_snapshot!(yaml);
-    assert_eq!(workflow::from_yaml::<PlanDocument>(&yaml).expect("it can be read"), document);
 }
 
 #[test]
-fn plan_graphs() {
+fn plan_graph() {
     let document = document("https://api.example.com", true);
     insta::assert_snapshot!("mermaid", mermaid(&document));
-    insta::assert_snapshot!("dot", dot(&document));
 }
 
 #[test]
@@ -162,18 +158,4 @@ fn graph_labels_are_escaped() {
         assert_eq!(line.matches('"').count(), 2, "{line}");
         assert!(!label.replace("<br>", "").contains(['<', '>', '`', '|', '\\', '}', '&']), "{line}");
     }
-    let dot = dot(&document);
-    // Without what is inside of quoted strings, nothing of the name is left.
-    let mut outside = String::new();
-    let (mut quoted, mut escaped) = (false, false);
-    for c in dot.chars() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' if quoted => escaped = true,
-            '"' => quoted = !quoted,
-            c if !quoted => outside.push(c),
-            _ => {}
-        }
-    }
-    assert!(!quoted && !outside.contains("evil") && !outside.contains("img"), "{outside}");
 }
