@@ -2,11 +2,8 @@
 //! SIGTERM twice within a second is one wish: GNU `timeout` sends it to the process, and again to its group.
 
 use std::io::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use engine::{FilmProgress, Reporter};
-use scheduler::{Event, Halt, Phase, RunState, StatusKind, Timestamp};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -85,97 +82,6 @@ fn exit_now() {
     std::process::exit(130);
 }
 
-/// Counts the tasks that a run leaves in flight when it is ended at once.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct InFlightTracker(Arc<Mutex<Option<InFlight>>>);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct InFlight {
-    /// Tasks that the service accepted and whose videos are not downloaded.
-    tasks: usize,
-    /// Submissions without a response.
-    submitting: usize,
-}
-
-impl InFlightTracker {
-    /// Wraps a reporter to count tasks in flight.
-    pub(crate) fn wrap<'r>(&self, reporter: &'r mut dyn Reporter) -> TrackingReporter<'r> {
-        TrackingReporter { tracker: self.clone(), reporter }
-    }
-
-    /// The message of an immediate exit. `file` is the workflow file, as the user wrote it.
-    pub(crate) fn exit_message(&self, file: &str) -> String {
-        let count = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        exit_message(count, file)
-    }
-}
-
-fn exit_message(count: Option<InFlight>, file: &str) -> String {
-    let tasks = match count {
-        None => "tasks in flight are kept".to_owned(),
-        Some(InFlight { tasks: 0, .. }) => "no task is in flight".to_owned(),
-        Some(InFlight { tasks: 1, .. }) => "1 task in flight is kept".to_owned(),
-        Some(InFlight { tasks, .. }) => format!("{tasks} tasks in flight are kept"),
-    };
-    let submitting = match count.map_or(0, |count| count.submitting) {
-        0 => String::new(),
-        1 => "; 1 submission has no response yet and is indeterminate".to_owned(),
-        more => format!("; {more} submissions have no response yet and are indeterminate"),
-    };
-    format!("exiting at once: {tasks}{submitting}; `runner run {file}` continues")
-}
-
-/// A reporter that counts tasks in flight once its run is interrupted.
-pub(crate) struct TrackingReporter<'r> {
-    tracker: InFlightTracker,
-    reporter: &'r mut dyn Reporter,
-}
-
-impl Reporter for TrackingReporter<'_> {
-    fn on(&mut self, state: &RunState, event: &Event, now: Timestamp) {
-        // Counting is O(shots), so only once the run is asked to end.
-        if state.halt() == Some(&Halt::Interrupted) {
-            *self.tracker.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(count(state));
-        }
-        self.reporter.on(state, event, now);
-    }
-
-    fn on_join(&mut self, state: &RunState, progress: FilmProgress, now: Timestamp) {
-        self.reporter.on_join(state, progress, now);
-    }
-
-    fn flush(&mut self) {
-        self.reporter.flush();
-    }
-}
-
-fn count(state: &RunState) -> InFlight {
-    let mut count = InFlight { tasks: 0, submitting: 0 };
-    for node in state.nodes() {
-        match node.kind() {
-            StatusKind::Submitting if node.phase != Phase::Preparing => count.submitting += 1,
-            StatusKind::InFlight | StatusKind::Downloading | StatusKind::Detached => count.tasks += 1,
-            StatusKind::Submitting
-            | StatusKind::Done
-            | StatusKind::Reused
-            | StatusKind::WaitingForRetry
-            | StatusKind::Waiting
-            | StatusKind::Pending
-            | StatusKind::ClaimedByOtherRun
-            | StatusKind::AtOtherService
-            | StatusKind::Indeterminate
-            | StatusKind::Missing
-            | StatusKind::Unrecorded
-            | StatusKind::Failed
-            | StatusKind::Blocked
-            | StatusKind::Unpicked
-            | StatusKind::NotStarted
-            | StatusKind::NotSelected => {}
-        }
-    }
-    count
-}
-
 /// SIGINT and SIGTERM; none is missed between two calls of `next`.
 #[cfg(unix)]
 struct Signals {
@@ -246,18 +152,5 @@ mod tests {
         assert!(!is_repeated(Terminate, Terminate, later));
         assert!(!is_repeated(Interrupt, Interrupt, soon));
         assert!(!is_repeated(Terminate, Interrupt, soon) && !is_repeated(Interrupt, Terminate, soon));
-    }
-
-    #[test]
-    fn exit_message_counts_tasks_in_flight() {
-        let message = |tasks, submitting| exit_message(Some(InFlight { tasks, submitting }), "film.yaml");
-        assert_eq!(message(0, 0), "exiting at once: no task is in flight; `runner run film.yaml` continues");
-        assert!(
-            message(1, 0).contains("1 task in flight is kept;")
-                && message(3, 0).contains("3 tasks in flight are kept;")
-        );
-        assert!(message(2, 1).contains("1 submission has no response yet"));
-        assert!(message(0, 2).contains("2 submissions have no response yet"));
-        assert!(exit_message(None, "film.yaml").contains("tasks in flight are kept"));
     }
 }

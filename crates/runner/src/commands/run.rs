@@ -35,7 +35,7 @@ use crate::reruns::{self, RerunRequest};
 use crate::run_id::new_run_id;
 use crate::selection::SelectedNodes;
 use crate::shell;
-use crate::shutdown::{InFlightTracker, shutdown_signal_with};
+use crate::shutdown::shutdown_signal_with;
 use crate::task_owners;
 use crate::terminal;
 use crate::unknown_work;
@@ -354,7 +354,7 @@ async fn execute<'t>(
     let Connection { provider, mut policy, service } = backend.connect(paths, ffmpeg::find()).await?;
     args.limits.apply(&mut policy);
     policy.shutdown_grace = args.shutdown_grace;
-    let (tracker, file) = (InFlightTracker::default(), named_workflow(args).in_full());
+    let file = named_workflow(args).in_full();
     let ledger = Arc::new(ledger);
     let info = RunInfo {
         run: run.clone(),
@@ -387,13 +387,14 @@ async fn execute<'t>(
         verify: verification(args),
         repeats_unrecorded: args.force,
         scope: RunScope { selection, fail_fast: args.fail_fast },
-        interrupt: shutdown_signal_with({
-            let tracker = tracker.clone();
-            move || tracker.exit_message(&file)
+        interrupt: shutdown_signal_with(move || {
+            format!(
+                "exiting at once: tasks in flight are kept, submissions without a response are indeterminate; `runner run {file}` continues"
+            )
         }),
     };
     let mut reporter = RunReporter::start(args.format, info);
-    let ended = engine::run(Arc::clone(&plan), config, &mut tracker.wrap(reporter.reporter())).await;
+    let ended = engine::run(Arc::clone(&plan), config, reporter.reporter()).await;
     if let Some(service) = service {
         service.stop().await;
     }
