@@ -138,33 +138,6 @@ fn color_follows_terminal_no_color_and_flag() {
     }
 }
 
-/// Limits of the embedded service concern runs that use it: another service has its own.
-#[test]
-fn check_warns_of_limits_of_the_embedded_service() {
-    let images: Vec<String> = (1..=17).map(|n| format!("\"https://x.example/{n}.png\"")).collect();
-    let workflow = format!(
-        "version: 1\nname: limits\ndefaults: {{ model: modelb-video-480p, seconds: 5, size: 1280x720 }}\nshots:\n  \
-         - {{ id: long, prompt: {} }}\n  - {{ id: many, prompt: a pier, images: [{}] }}\n",
-        "x".repeat(20_001),
-        images.join(", ")
-    );
-    let messages = |project: &Project| -> Vec<String> {
-        let output = project.runner(&["check", "limits.yaml", "--format", "json"]).expect(0);
-        let report: Value = serde_json::from_str(&output.out).expect("JSON");
-        let all = report["diagnostics"].as_array().expect("a list");
-        all.iter().filter_map(|diagnostic| diagnostic["message"].as_str().map(str::to_owned)).collect()
-    };
-    let project = Project::new("limits.yaml", &workflow);
-    assert_eq!(
-        messages(&project),
-        [
-            "`prompt` of `long` has more than 20,000 characters, and the embedded service refuses it",
-            "`many` has more than 16 images, videos and sounds, and the embedded service refuses it",
-        ]
-    );
-    assert_eq!(messages(&project.against("http://127.0.0.1:9", KEY)), [""; 0]);
-}
-
 /// Read as `-o nly=a`, it would render everything, into a folder `nly=a`.
 #[test]
 fn long_flags_with_one_dash_are_refused() {

@@ -74,23 +74,6 @@ fn run_accepted_file_is_sent() {
     project.runner(&["run", "gate.yaml"]).expect(0);
 }
 
-/// Without an account a run uses the embedded service: what that refuses is reported before the first shot is rendered.
-#[test]
-fn check_tells_which_images_the_embedded_service_refuses() {
-    let text = "version: 1\nname: gate\ndefaults: {model: modelb-video-480p, seconds: 1}\nshots:\n  \
-                - {id: small, first_frame: small.png, prompt: a sea}\n  \
-                - {id: wide, references: [fits.png, wide.png], prompt: a sea}\n  \
-                - {id: fits, first_frame: fits.png, prompt: a sea}\n";
-    let project = Project::new("gate.yaml", text);
-    for (name, width, height) in [("small.png", 8, 64), ("wide.png", 6_001, 16), ("fits.png", 64, 64)] {
-        fs_err::write(project.file(name), encode_png(&RgbImage::new(width, height))).expect("a file");
-    }
-    cli_snapshot!("check_images_for_the_embedded_service", project.runner(&["check", "gate.yaml"]).expect(0));
-    // Another service may take them.
-    let project = project.against("https://video.example", "sk-test-0123456789abcdef");
-    assert_eq!(project.runner(&["check", "gate.yaml"]).expect(0).err, "");
-}
-
 /// One shot, which would be paid for, in a film with this music.
 fn film_with(music: &str) -> String {
     format!(

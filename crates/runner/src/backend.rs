@@ -145,11 +145,6 @@ impl Backend {
         }
     }
 
-    /// Whether the environment names no service, so that a run would use the embedded one.
-    pub(crate) fn is_embedded_by_environment() -> bool {
-        env_var(BASE_URL).is_none()
-    }
-
     /// The identity of the service that the environment names. Needs no API key: nothing is asked of the service.
     pub(crate) fn identity_from_environment() -> Result<String, CommandError> {
         match std::env::var(BASE_URL).ok().filter(|value| !value.trim().is_empty()) {

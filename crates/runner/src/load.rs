@@ -10,12 +10,9 @@ use contract::Contract;
 use engine::ledger::LedgerReader;
 use serde_json::json;
 use workflow::plan::Plan;
-use workflow::{
-    AskedRenders, CheckOutcome, DirFiles, MediaGate, Options, ParamFile, Picks, Report, ServiceLimits,
-};
+use workflow::{AskedRenders, CheckOutcome, DirFiles, MediaGate, Options, ParamFile, Picks, Report};
 
 use crate::args::{Format, OverrideArgs};
-use crate::backend::Backend;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ffmpeg;
@@ -162,7 +159,6 @@ fn options(file: &Path, overrides: &OverrideArgs) -> Result<Options, LoadError> 
         axes: overrides.axes.clone(),
         picks,
         asked: asked_renders(&paths),
-        service: Backend::is_embedded_by_environment().then(embedded_limits),
     })
 }
 
@@ -170,18 +166,6 @@ fn options(file: &Path, overrides: &OverrideArgs) -> Result<Options, LoadError> 
 pub(crate) fn asked_renders(paths: &ProjectPaths) -> BTreeMap<String, BTreeMap<String, AskedRenders>> {
     let reader = LedgerReader::open(&paths.ledger()).ok().flatten();
     reader.and_then(|reader| reader.asked_renders().ok()).unwrap_or_default()
-}
-
-/// What the embedded service takes.
-fn embedded_limits() -> ServiceLimits {
-    let service::Limits { text_chars, media, .. } = service::Limits::default();
-    ServiceLimits {
-        service: "the embedded service",
-        text_chars,
-        media_items: media.assets,
-        media_sides: media.min_side..=media.max_side,
-        needs_native_video: true,
-    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]

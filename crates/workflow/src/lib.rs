@@ -59,7 +59,7 @@ pub use load::{CheckOutcome, check, expand, load, parse};
 pub use media_gate::{
     InspectionError, MediaGate, MediaGateError, MediaInfo, MediaKind, ReadSeek, inline_bytes,
 };
-pub use options::{AskedRenders, Options, ParamFile, Picks, ServiceLimits};
+pub use options::{AskedRenders, Options, ParamFile, Picks};
 pub use plan::{
     Cell, Clip, ClipSource, Edge, Film, Frame, Input, InputIdentity, InvalidPlan, Location, Node, NodeIx,
     NodeKey, Plan, Request, key,

@@ -1,7 +1,6 @@
 //! What the caller of the compiler asks for.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeInclusive;
 
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -17,23 +16,6 @@ pub struct Options {
     pub picks: Picks,
     /// What was asked for with `--rerun`, by workflow and instance.
     pub asked: BTreeMap<String, BTreeMap<String, AskedRenders>>,
-    /// What the service that a run would use takes, where that is known.
-    pub service: Option<ServiceLimits>,
-}
-
-/// Limits of a service that the API reference leaves open (spec 8).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServiceLimits {
-    /// The service, as messages name it: `the embedded service`.
-    pub service: &'static str,
-    /// Characters of a prompt.
-    pub text_chars: usize,
-    /// Media of one request.
-    pub media_items: usize,
-    /// Pixels of each side of an image or a video.
-    pub media_sides: RangeInclusive<u32>,
-    /// Whether it takes videos that are decoded without other programs only: H.264.
-    pub needs_native_video: bool,
 }
 
 /// A parameter file: a YAML or JSON mapping of names to values.

@@ -52,7 +52,6 @@ codes! {
     "invalid-request": "the request violates the contract",
     "length-changed": "warning: the model does not render the length that a shot list has",
     "local-file": "a request field names a local file",
-    "long-chain": "warning: a chain has more shots than `max_chain`",
     "matrix-too-large": "there are too many instances, or too many of them to compare",
     "media-too-large": "the local media of a shot are together too large for one request; a warning where the size of a frame is not known yet",
     "missing-character": "warning: no font of a film has a character that is drawn",

@@ -8,8 +8,7 @@ use serde_json::Value;
 use super::axes::axis_names;
 use super::expansion::Expansion;
 use super::fields::entry;
-use super::references::RefGraph;
-use super::{ExpandCx, free_variables, member_lints, prompt_lints, service_lints, text_lints, when_lints};
+use super::{ExpandCx, free_variables, member_lints, prompt_lints, text_lints, when_lints};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
 use crate::plan::{Node, RetryOn};
 use crate::syntax::keys::matrix::MATRIX;
@@ -21,7 +20,6 @@ use crate::yaml::{Yaml, YamlValue};
 pub(super) fn run(
     workflow: &Workflow,
     expansion: &Expansion<'_>,
-    refs: &RefGraph,
     nodes: &[Node],
     cx: &ExpandCx<'_>,
     problems: &mut Problems,
@@ -31,7 +29,6 @@ pub(super) fn run(
     unused_groups(workflow, problems);
     unused_axes(workflow, &used, problems);
     workflow.text_warnings.iter().for_each(|warning| problems.push(warning.clone()));
-    long_chains(workflow, refs, problems);
     when_lints::run(workflow, expansion, nodes, problems);
     let requests = Requests::new(workflow, nodes);
     prompt_lints::run(workflow, &requests, problems);
@@ -39,7 +36,6 @@ pub(super) fn run(
     let families = nodes.iter().map(|node| (node.family.as_str(), &node.family));
     text_lints::unused_defaults(workflow, families, cx, problems);
     member_lints::run(workflow, &requests, cx, problems);
-    service_lints::run(workflow, &requests, cx, problems);
     sweeps_without_seed(workflow, expansion, &requests, cx, problems);
     retries_with_a_seed(&requests, problems);
     let seconds: Vec<&Shot> = requests
@@ -122,30 +118,6 @@ fn unused_axes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problem
 /// Whether a value is a list of mappings, such as that of `exclude`.
 fn are_rules(value: &Yaml) -> bool {
     matches!(&value.value, YamlValue::List(items) if items.iter().all(|item| matches!(item.value, YamlValue::Map(_))))
-}
-
-/// Chains longer than `max_chain`.
-fn long_chains(workflow: &Workflow, refs: &RefGraph, problems: &mut Problems) {
-    let Some(max) = &workflow.max_chain else { return };
-    let mut length = vec![1_u32; workflow.shots.len()];
-    for &index in &refs.order {
-        let begins_on =
-            refs.references[index].iter().filter(|used| used.is_first_frame && !refs.broken[used.target]);
-        length[index] = 1 + begins_on.map(|used| length[used.target]).max().unwrap_or(0);
-    }
-    for (shot, length) in workflow.shots.iter().zip(length) {
-        // Only the first that is too far; all after it are as well.
-        if length == max.value.saturating_add(1) {
-            let message = format!(
-                "the chain that ends here has {length} shots: each starts from a frame of the one before"
-            );
-            problems.push(
-                Diagnostic::warning("long-chain", shot.id.span, message)
-                    .other(max.span, "more than this")
-                    .help("start a new chain from an image, or raise `max_chain`"),
-            );
-        }
-    }
 }
 
 /// A matrix without a seed: the service draws one for each cell, so a difference cannot be attributed to an axis.
@@ -240,10 +212,6 @@ pub(super) struct Requests<'a> {
 impl<'a> Requests<'a> {
     fn new(workflow: &'a Workflow, nodes: &'a [Node]) -> Self {
         Self { workflow, nodes }
-    }
-
-    pub(super) fn nodes(&self) -> &'a [Node] {
-        self.nodes
     }
 
     /// The shots, in file order, with an instance that satisfies the predicate.

@@ -48,7 +48,6 @@ mod request_size;
 mod request_template;
 mod resolve;
 mod retry;
-mod service_lints;
 mod text_lints;
 mod urls;
 mod when_lints;
@@ -181,7 +180,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
     }
     // Next to errors, warnings would mislead: a misspelled name is unused elsewhere.
     if !problems.any() {
-        lints::run(workflow, &expansion, &refs, &nodes, cx, problems);
+        lints::run(workflow, &expansion, &nodes, cx, problems);
         cast.report_unused(&free_variables::names(workflow), problems);
     }
     let picks = picks::groups(&expansion, &resolver, cx);

@@ -60,7 +60,6 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
         shots: shots(&file, problems),
         repeats: Repeats::default(),
         films: film::read(&file, problems),
-        max_chain: file.count(&keys::MAX_CHAIN, problems),
     })
 }
 

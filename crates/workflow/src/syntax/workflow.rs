@@ -43,8 +43,6 @@ pub struct Workflow {
     pub(crate) repeats: Repeats,
     /// The films that are to be joined.
     pub films: Vec<FilmSpec>,
-    /// The longest chain of shots before a warning.
-    pub max_chain: Option<Spanned<u32>>,
     /// Warnings of what YAML drops from the text of the file and of those that it includes.
     pub(crate) text_warnings: Vec<Diagnostic>,
 }

@@ -67,19 +67,9 @@ pub(crate) const FILMS: KeySpec = KeySpec::new(
     "several films of the same shots",
     "films: [{output: long.mp4}, {output: short.mp4, shots: [harbor]}]",
 );
-pub(crate) const MAX_CHAIN: KeySpec = KeySpec::new(
-    "max_chain",
-    Shape::Count { max: limits::MAX_INSTANCES as u64 },
-    "the longest chain of shots before `check` warns",
-    "max_chain: 12",
-);
-
 pub(crate) const WORKFLOW: ObjectSpec = ObjectSpec {
     noun: "workflow",
-    keys: &[
-        &VERSION, &NAME, &INCLUDE, &PARAMS, &CAST, &DEFAULTS, &GROUPS, &MATRIX, &SHOTS, &FILM, &FILMS,
-        &MAX_CHAIN,
-    ],
+    keys: &[&VERSION, &NAME, &INCLUDE, &PARAMS, &CAST, &DEFAULTS, &GROUPS, &MATRIX, &SHOTS, &FILM, &FILMS],
     help: "begin with `version: 1`, `name:` and a list of `shots:`",
     is_open: false,
 };
