@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use crate::support::proxy::KEY;
 use crate::support::{Project, cli_snapshot};
 
 /// Runs an invalid workflow and checks that nothing but output came of it.
@@ -148,29 +147,4 @@ fn long_flags_with_one_dash_are_refused() {
     // Values and short flags with their values are not meant.
     project.runner(&["plan", "w.yaml", "-oout/other"]).expect(0);
     project.runner(&["edit", "w.yaml", "a", "--prompt", "-seed of doubt", "--dry-run"]).expect(0);
-}
-
-#[test]
-fn flags_and_commands_of_other_programs_lead_to_those_of_this_one() {
-    let project = Project::new("w.yaml", &shots("  - {id: a, prompt: a pier}\n"));
-    let typed: [&[&str]; 12] = [
-        &["run", "w.yaml", "--resume"],
-        &["run", "w.yaml", "--retry", "3"],
-        &["run", "w.yaml", "--max-price", "5"],
-        &["run", "w.yaml", "--to", "lamp"],
-        &["run", "w.yaml", "--parallel", "4"],
-        &["run", "w.yaml", "--skip", "a"],
-        &["run", "w.yaml", "--seconds=5"],
-        &["plan", "w.yaml", "--json"],
-        &["run", "w.yaml", "--onyl", "a"],
-        &["w.yaml"],
-        &["lint"],
-        &["rnu", "w.yaml"],
-    ];
-    let answers = typed.map(|arguments| {
-        let err = project.runner(arguments).expect(2).err;
-        let tips: Vec<&str> = err.lines().filter(|line| line.contains("tip:")).map(str::trim).collect();
-        format!("{}: {}", arguments.join(" "), tips.join(" | "))
-    });
-    insta::assert_snapshot!(answers.join("\n"));
 }

@@ -39,7 +39,7 @@ pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Arguments, clap::Error> 
         Err(error) => error,
     };
     if error.kind() != ErrorKind::MissingRequiredArgument {
-        return Err(mistakes::with_tip(error));
+        return Err(error);
     }
     // `runner run --only a1 six.yaml` is `runner run six.yaml --only a1`.
     let is_flag = |word: &OsString| word.to_string_lossy().starts_with('-');
