@@ -214,12 +214,6 @@ fn import_reads_lengths_with_their_unit_in_the_header() {
 }
 
 #[test]
-fn import_warns_of_fields_in_notes() {
-    let list = "description,seed,Aspect ratio,negative prompt,continues,place\nthe sea,7,16:9,blur,a,Brest\n";
-    insta::assert_snapshot!("import_fields_in_notes", imported(list, false).report.render(false));
-}
-
-#[test]
 fn import_of_columns_with_one_meaning_leads_on() {
     let help = |list: &str| imported(list, false).report.to_json()[0].help.clone().unwrap_or_default();
     assert_eq!(
@@ -228,32 +222,6 @@ fn import_of_columns_with_one_meaning_leads_on() {
     );
     assert_eq!(help("description,image\nthe sea,x\n"), "choose one: `--column description=description`");
     assert_eq!(help("image,description\nthe sea,x\n"), "choose one: `--column description=description`");
-}
-
-#[test]
-fn import_refuses_what_is_no_list() {
-    let lists = [
-        "description;duration\nA pier,6\nThe sea,8\n",
-        "| description | duration |\n|---|---|\n| a pier | 6 |\n",
-        "description|duration\na pier|6\n",
-        "A pier at dawn,6\nThe sea,8\n",
-        "{\"shots\": [{\"description\": \"a pier\"}]}\n",
-        "%PDF-1.7\nx\n",
-        "<!DOCTYPE html>\n<html></html>\n",
-        "version: 1\nname: p\nshots:\n  - {id: a, prompt: x}\n",
-    ];
-    let report = |list: &str| {
-        let imported = imported(list, false);
-        assert!(imported.workflow.is_none(), "{list}");
-        imported.report.render(false)
-    };
-    insta::assert_snapshot!("import_no_lists", lists.map(report).join("\n"));
-}
-
-#[test]
-fn import_warns_of_lengths_in_notes() {
-    let list = "Description,Screen time,Takes\nthe sea,0:08,3\nthe pier,,1\n";
-    insta::assert_snapshot!("import_lengths_in_notes", summary(&imported(list, false)));
 }
 
 #[test]

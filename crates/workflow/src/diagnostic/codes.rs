@@ -89,8 +89,6 @@ codes! {
     "unknown-model": "there is no such model",
     "unknown-param": "a value is set for a parameter that does not exist",
     "unknown-shot": "there is no such shot",
-    "unread-fields": "warning: a column with the name of a key becomes a part of the notes",
-    "unread-lengths": "warning: a column of lengths becomes a part of the notes",
     "unsafe-retry": "`retry` names a failure that may not, or need not, be retried",
     "unsupported-version": "the file has another version of the format",
     "unused-axis": "warning: nothing uses an axis",

@@ -5,7 +5,6 @@ use super::timecode;
 use crate::csv::CsvCell;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::source::Span;
-use crate::syntax::keys;
 
 /// The meaning of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,10 +73,6 @@ const MAX_HEADER_WORDS: usize = 4;
 
 /// Units after the name of a length: `length in seconds`.
 const UNITS: [&str; 5] = ["in", "sec", "secs", "second", "seconds"];
-
-/// Width and height of usual frames.
-const RATIOS: [(&str, &str); 8] =
-    [("16", "9"), ("4", "3"), ("1", "1"), ("21", "9"), ("3", "2"), ("5", "4"), ("2", "1"), ("2.39", "1")];
 
 /// Rows above the one that names the columns: a title, a date, an empty table head.
 const MAX_TITLE_ROWS: usize = 10;
@@ -164,68 +159,6 @@ fn is_probably_a_shot(head: &[CsvCell]) -> bool {
     })
 }
 
-/// Warns of columns that become notes although a shot has a key of their name.
-pub(super) fn report_unread_fields(
-    head: &[CsvCell],
-    columns: &[Column],
-    rows: &[Vec<CsvCell>],
-    problems: &mut Problems,
-) {
-    for (index, (cell, _)) in
-        head.iter().zip(columns).enumerate().filter(|(_, (_, column))| **column == Column::Note)
-    {
-        let name = cell.text.trim().to_lowercase().replace([' ', '-'], "_");
-        let name = if name == "aspect_ratio" { "ratio" } else { name.as_str() };
-        let is_key = (keys::is_field(name) || keys::shot::SHOT.has(name)) && name != keys::shot::NOTE.name;
-        let is_filled = || rows.iter().filter_map(|row| row.get(index)).any(|cell| !cell.text.is_empty());
-        if name == "negative_prompt" && is_filled() {
-            let message = "this column becomes a part of the notes: no model has a negative prompt";
-            problems.push(
-                Diagnostic::warning("unread-fields", cell.span, message)
-                    .help("say in the description what is not to be seen"),
-            );
-        } else if is_key && is_filled() {
-            let message =
-                format!("this column becomes a part of the notes: `{name}` is not read from a list");
-            problems.push(
-                Diagnostic::warning("unread-fields", cell.span, message)
-                    .help(format!("write `{name}:` in the shots of the workflow that is made")),
-            );
-        }
-    }
-}
-
-/// Warns of columns of lengths that become notes, where no column is the duration.
-pub(super) fn report_unread_lengths(
-    head: &[CsvCell],
-    columns: &[Column],
-    rows: &[Vec<CsvCell>],
-    problems: &mut Problems,
-) {
-    if columns.contains(&Column::Duration) {
-        return;
-    }
-    for (index, (cell, _)) in
-        head.iter().zip(columns).enumerate().filter(|(_, (_, column))| **column == Column::Note)
-    {
-        let texts = || rows.iter().filter_map(|row| row.get(index)).map(|cell| cell.text.as_str());
-        let mut filled = texts().filter(|text| !text.is_empty()).peekable();
-        // Numbers alone may count anything, unless the column has the name of a length.
-        let has_unit = texts().any(|text| text.contains(|c: char| c == ':' || c == '"' || c.is_alphabetic()))
-            || plain(&cell.text).split(' ').any(|word| meaning(word) == Column::Duration);
-        if texts().all(|text| text.is_empty() || is_ratio(text)) {
-            continue;
-        }
-        if filled.peek().is_some() && has_unit && filled.all(|text| timecode::parse(text).is_some()) {
-            let message = "this column holds lengths, and becomes a part of the notes";
-            problems.push(Diagnostic::warning("unread-lengths", cell.span, message).help(format!(
-                "if the shots are that long: `--column {}`",
-                argument(Column::Duration, &cell.text)
-            )));
-        }
-    }
-}
-
 /// The value of `--column`, quoted for a shell where that is needed.
 fn argument(column: Column, header: &str) -> String {
     let argument = format!("{}={header}", column.as_str());
@@ -294,12 +227,6 @@ fn meaning(name: &str) -> Column {
         words.pop();
     }
     column(&words.join(" ")).filter(|column| *column == Column::Duration).unwrap_or(Column::Note)
-}
-
-/// Whether a text is the ratio of two sides, such as `16:9`, rather than minutes and seconds.
-fn is_ratio(text: &str) -> bool {
-    let sides = text.split_once(':').map(|(width, height)| (width.trim(), height.trim()));
-    sides.is_some_and(|sides| RATIOS.contains(&sides) || RATIOS.contains(&(sides.1, sides.0)))
 }
 
 /// Lower-case words without accents, punctuation and [`SKIPPED_WORDS`].

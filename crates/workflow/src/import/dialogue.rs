@@ -1,7 +1,6 @@
 //! Lines of dialogue in the cell of a table.
 
 use super::listing::SpokenLine;
-use crate::limits;
 
 /// Characters of the name before a colon that are taken for a speaker, at most.
 const MAX_SPEAKER_CHARS: usize = 30;
@@ -9,7 +8,7 @@ const MAX_SPEAKER_CHARS: usize = 30;
 /// The lines in a cell: one for each of its lines, with a speaker where it says `Keeper: Who is there?`.
 pub(super) fn lines(cell: &str) -> Vec<SpokenLine> {
     let lines = cell.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty());
-    lines.flat_map(|line| pieces(spoken(line))).collect()
+    lines.map(spoken).collect()
 }
 
 fn spoken(line: &str) -> SpokenLine {
@@ -25,31 +24,6 @@ fn spoken(line: &str) -> SpokenLine {
     } else {
         unattributed()
     }
-}
-
-/// A line in pieces that a workflow takes.
-fn pieces(line: SpokenLine) -> Vec<SpokenLine> {
-    if line.text.chars().count() <= limits::MAX_DIALOGUE_CHARS {
-        return vec![line];
-    }
-    let mut texts: Vec<String> = Vec::new();
-    let mut count = limits::MAX_DIALOGUE_CHARS;
-    for word in line.text.split_whitespace() {
-        let letters: Vec<char> = word.chars().collect();
-        // A word that is longer than a line is broken anywhere.
-        for part in letters.chunks(limits::MAX_DIALOGUE_CHARS) {
-            let has_room = count + 1 + part.len() <= limits::MAX_DIALOGUE_CHARS;
-            if let Some(text) = texts.last_mut().filter(|_| has_room) {
-                text.push(' ');
-                text.extend(part);
-                count += 1 + part.len();
-            } else {
-                texts.push(part.iter().collect());
-                count = part.len();
-            }
-        }
-    }
-    texts.into_iter().map(|text| SpokenLine { speaker: line.speaker.clone(), text }).collect()
 }
 
 /// Text without the quotes around it.
@@ -81,14 +55,5 @@ mod tests {
             assert_eq!(read(cell), [line(None, cell.trim())], "{cell}");
         }
         assert_eq!(read(" \n "), []);
-    }
-
-    #[test]
-    fn long_line_is_split_without_loss() {
-        let text = "word ".repeat(1_000) + &"x".repeat(5_000);
-        let pieces = lines(&text);
-        assert!(pieces.iter().all(|piece| piece.text.chars().count() <= limits::MAX_DIALOGUE_CHARS));
-        let all: String = pieces.iter().flat_map(|piece| piece.text.chars()).filter(|c| *c != ' ').collect();
-        assert_eq!(all, text.replace(' ', ""));
     }
 }

@@ -10,7 +10,6 @@
 
 mod columns;
 mod dialogue;
-mod foreign;
 mod headers;
 mod listing;
 mod shots;
@@ -65,10 +64,6 @@ pub fn import(
     let shape = options.video.shape(contract)?;
     let mut problems = Problems::default();
     let source = read_any_text(bytes, file_name, &mut problems);
-    if let Some(other) = foreign::other_kind(source.text()) {
-        problems = Problems::default();
-        problems.push(other);
-    }
     let shots = if problems.any() {
         Vec::new()
     } else {

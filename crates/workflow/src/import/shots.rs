@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::columns::{self, Column, ColumnChoice, HeaderRow};
 use super::listing::{Ids, ListedShot, SpokenLine};
-use super::{dialogue, foreign, timecode};
+use super::{dialogue, timecode};
 use crate::csv::CsvCell;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::letters::name_slug;
@@ -58,8 +58,6 @@ pub(super) fn read(
     if rows.is_empty() {
         problems.error("no-shots", head[0].span, "this list names its columns and lists no shots");
     }
-    columns::report_unread_lengths(head, &columns, rows, problems);
-    columns::report_unread_fields(head, &columns, rows, problems);
     let mut ids = Ids::default();
     let mut scene = String::new();
     let mut shots: Vec<ListedShot> = Vec::with_capacity(rows.len());
@@ -74,11 +72,6 @@ pub(super) fn read(
                 ),
             ));
             continue;
-        }
-        if let Some(wrong) = foreign::other_delimiter(head, cells) {
-            // All lines are likely to be like this one.
-            problems.push(wrong);
-            break;
         }
         let row = ShotRow { head, columns: &columns, cells };
         let Some(prompt) = row.prompt(problems) else { continue };
