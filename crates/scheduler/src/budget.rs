@@ -9,6 +9,7 @@ use std::fmt;
 use std::ops::{AddAssign, SubAssign};
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workflow::plan::{Node, NodeIx, Plan};
 use workflow::units::{self, Money, VideoDuration};
@@ -100,7 +101,7 @@ impl BudgetCaps {
 }
 
 /// A kind of cap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BudgetCap {
     Cost,

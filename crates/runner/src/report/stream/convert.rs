@@ -6,7 +6,7 @@ use scheduler::{
 };
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
-use super::line::{self, BudgetCap, Decision, EventKind, Failure, FailureKind, Halt, RefusalKind, Video};
+use super::line::{self, EventKind, Failure, Halt, RefusalKind, Video};
 use super::outcomes::{FilmFrames, FilmLoudness, FilmOutcome, FinishedShot, JoinedFilm, Outcome};
 use crate::report::{sanitize, waits};
 
@@ -79,9 +79,7 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
         Event::ClaimConflict { node, existing, renders: _ } => {
             EventKind::ClaimConflict { shot: shot(node), existing: existing_work(existing) }
         }
-        Event::BudgetExceeded { node, cap } => {
-            EventKind::BudgetExceeded { shot: shot(node), cap: convert_cap(*cap) }
-        }
+        Event::BudgetExceeded { node, cap } => EventKind::BudgetExceeded { shot: shot(node), cap: *cap },
         Event::PrepareFailed { node, failure } => {
             EventKind::PrepareFailed { shot: shot(node), failure: convert_failure(failure) }
         }
@@ -224,7 +222,7 @@ fn existing_work(existing: &ExistingWork) -> line::ExistingWork<'_> {
 pub(crate) fn finished_shot<'a>(plan: &'a Plan, node: &'a NodeSummary) -> FinishedShot<'a> {
     FinishedShot {
         shot: &node.name,
-        decision: node.decision.map(convert_decision),
+        decision: node.decision,
         outcome: match &node.outcome {
             scheduler::Outcome::Done { artifact, task: _ } => {
                 Outcome::Done { artifact: convert_artifact(artifact) }
@@ -303,7 +301,7 @@ pub(crate) fn halt(halt: &scheduler::Halt) -> Halt {
         scheduler::Halt::StorageUnusable { failure } => {
             Halt::StorageUnusable { failure: convert_failure(failure) }
         }
-        scheduler::Halt::BudgetExceeded { cap } => Halt::BudgetExceeded { cap: convert_cap(*cap) },
+        scheduler::Halt::BudgetExceeded { cap } => Halt::BudgetExceeded { cap: *cap },
         scheduler::Halt::FailFast { shot } => Halt::FailFast { shot: shot.clone() },
     }
 }
@@ -322,43 +320,9 @@ fn convert_artifact(artifact: &Artifact) -> Video {
 
 fn convert_failure(failure: &scheduler::Failure) -> Failure {
     Failure {
-        kind: match failure.kind {
-            scheduler::FailureKind::InputModerated => FailureKind::InputModerated,
-            scheduler::FailureKind::OutputModerated => FailureKind::OutputModerated,
-            scheduler::FailureKind::RateLimited => FailureKind::RateLimited,
-            scheduler::FailureKind::Quota => FailureKind::Quota,
-            scheduler::FailureKind::Unauthorized => FailureKind::Unauthorized,
-            scheduler::FailureKind::Invalid => FailureKind::Invalid,
-            scheduler::FailureKind::Transient => FailureKind::Transient,
-            scheduler::FailureKind::Expired => FailureKind::Expired,
-            scheduler::FailureKind::Corrupt => FailureKind::Corrupt,
-            scheduler::FailureKind::Local => FailureKind::Local,
-            scheduler::FailureKind::Storage => FailureKind::Storage,
-            scheduler::FailureKind::Task => FailureKind::Task,
-            scheduler::FailureKind::Abandoned => FailureKind::Abandoned,
-            scheduler::FailureKind::Unrecorded => FailureKind::Unrecorded,
-        },
+        kind: failure.kind,
         message: sanitize::message(&failure.message),
         code: failure.code.as_deref().map(sanitize::message),
-    }
-}
-
-fn convert_decision(decision: scheduler::Decision) -> Decision {
-    match decision {
-        scheduler::Decision::Reuse => Decision::Reuse,
-        scheduler::Decision::Adopt => Decision::Adopt,
-        scheduler::Decision::Execute => Decision::Execute,
-        scheduler::Decision::Deferred => Decision::Deferred,
-        scheduler::Decision::Blocked => Decision::Blocked,
-        scheduler::Decision::NotSelected => Decision::NotSelected,
-    }
-}
-
-fn convert_cap(cap: scheduler::budget::BudgetCap) -> BudgetCap {
-    match cap {
-        scheduler::budget::BudgetCap::Cost => BudgetCap::Cost,
-        scheduler::budget::BudgetCap::Tasks => BudgetCap::Tasks,
-        scheduler::budget::BudgetCap::Seconds => BudgetCap::Seconds,
     }
 }
 

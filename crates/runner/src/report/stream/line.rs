@@ -1,9 +1,10 @@
-//! The lines of the event stream, as docs/events.md describes them. A stable format with its own [`VERSION`], independent of the scheduler's
-//! events.
+//! The lines of the event stream, as docs/events.md describes them. A stable format with its own [`VERSION`]; of the scheduler
+//! it shares the names of kinds, which the published schema pins.
 
 use std::time::Duration;
 
-use scheduler::Timestamp;
+use scheduler::budget::BudgetCap;
+use scheduler::{FailureKind, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use workflow::units::{self, Money, VideoDuration};
@@ -268,26 +269,6 @@ pub(crate) struct Failure {
     pub(crate) code: Option<String>,
 }
 
-/// Kinds of failures.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum FailureKind {
-    InputModerated,
-    OutputModerated,
-    RateLimited,
-    Quota,
-    Unauthorized,
-    Invalid,
-    Transient,
-    Expired,
-    Corrupt,
-    Local,
-    Storage,
-    Task,
-    Abandoned,
-    Unrecorded,
-}
-
 /// Kinds of refusals.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -306,15 +287,6 @@ pub(crate) enum RefusalKind {
     ServiceUnusable,
 }
 
-/// A kind of cap.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum BudgetCap {
-    Cost,
-    Tasks,
-    Seconds,
-}
-
 /// A video on disk.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Video {
@@ -329,18 +301,6 @@ pub(crate) struct Video {
     pub(crate) duration: Duration,
     pub(crate) width: u32,
     pub(crate) height: u32,
-}
-
-/// The decision about a shot.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Decision {
-    Reuse,
-    Adopt,
-    Execute,
-    Deferred,
-    Blocked,
-    NotSelected,
 }
 
 /// Reasons to stop submitting.

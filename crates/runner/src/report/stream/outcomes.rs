@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use scheduler::Decision;
 use schemars::JsonSchema;
 use serde::Serialize;
 use workflow::units;
 
-use super::line::{Decision, Failure, Video};
+use super::line::{Failure, Video};
 
 /// The outcome of a shot.
 #[derive(Debug, Serialize, JsonSchema)]
