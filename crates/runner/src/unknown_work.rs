@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use engine::Ledger;
-use engine::adopt::{UnknownVideo, deferred_videos, later_reruns, unknown_videos, unrecorded_descriptions};
+use engine::adopt::{UnknownVideo, later_reruns, unknown_videos, unrecorded_descriptions};
 use engine::preview::{Preview, block_unrecorded};
 use scheduler::{Decision, KeyResolver};
 use workflow::plan::{NodeIx, Plan};
@@ -60,7 +60,7 @@ pub(crate) struct VideoFolders<'a> {
 }
 
 /// Marks the shots of a plan whose videos the ledger does not know: a run stops there.
-pub(crate) async fn mark_videos(
+pub(crate) async fn mark(
     plan: &Plan,
     records: &Records,
     keys: &KeyResolver,
@@ -93,39 +93,6 @@ pub(crate) async fn mark_videos(
                 "{path} is the video of a later rerun, and the ledger does not know it: `runner ledger adopt {file_name}`"
             );
             block_unrecorded(plan, previews, video.node, reason);
-        }
-    }
-    Ok(())
-}
-
-/// As [`mark_videos`], with the videos of shots that wait for others.
-pub(crate) async fn mark(
-    plan: &Plan,
-    records: &Records,
-    keys: &KeyResolver,
-    folders: VideoFolders<'_>,
-    file: &NamedWorkflow,
-    engine: &EngineAddressArgs,
-    previews: &mut [Preview],
-) -> Result<(), CommandError> {
-    mark_videos(plan, records, keys, folders, file, engine, previews).await?;
-    let file_name = file.in_full();
-    if !engine.is_cluster() {
-        let videos = deferred_videos(plan, records.work(), folders.output_dir, previews).await?;
-        let listed = videos.iter().map(|video| format!("{} ({})", video.name, display_path(&video.path)));
-        let label = "files that may be the videos of shots that wait for others";
-        if let Some(listed) = listed_as(label, videos.len(), listed) {
-            errln!(
-                "the ledger does not know {listed}; a run submits nothing for a shot whose video is there\nhint: to record them once the others are done: runner ledger adopt {file_name}"
-            );
-        }
-        for video in videos {
-            let preview = &mut previews[video.node.index()];
-            let why = preview.why.take().map(|why| format!("{why}; ")).unwrap_or_default();
-            preview.why = Some(format!(
-                "{why}{} may be its video, and the ledger does not know it: if it is, a run submits nothing for this shot, and `runner ledger adopt {file_name}` records it",
-                display_path(&video.path)
-            ));
         }
     }
     Ok(())

@@ -15,7 +15,7 @@ use crate::ledger::{Ledger, LedgerError};
 pub use adoption::{Adoption, AdoptionReport, AdoptionResult};
 pub use descriptions::{DescribedVideo, UnusedDescription, described_by_sidecars};
 pub(crate) use unrecorded::UnrecordedVideos;
-pub use unrecorded::{UnknownVideo, deferred_videos, later_reruns, unknown_videos, unrecorded_descriptions};
+pub use unrecorded::{UnknownVideo, later_reruns, unknown_videos, unrecorded_descriptions};
 
 use collect::collect;
 

@@ -9,7 +9,7 @@ use scheduler::{Decision, KeyResolver};
 use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use super::descriptions::DescribedVideo;
-use crate::artifact::{file_name_with, key_of_file_name};
+use crate::artifact::key_of_file_name;
 use crate::artifact_store::{ArtifactStore, Verify};
 use crate::ledger::{Ledger, LedgerError};
 use crate::preview::{Preview, survey};
@@ -43,40 +43,6 @@ pub async fn unknown_videos<R: WorkRecords + ?Sized>(
     }
     let (previews, _) = survey(plan, records, keys, None, false, &Verify::Metadata).await?;
     Ok(in_previews(&previews, &files, &described))
-}
-
-/// Videos in `folder` that may be those of shots that wait for others, by their names: the ledger does not know them, and their keys are not
-/// known before the others have their videos. A run stops at the shot if it is its video.
-///
-/// # Errors
-/// When the ledger or a folder cannot be read.
-pub async fn deferred_videos<R: WorkRecords + ?Sized>(
-    plan: &Plan,
-    records: Option<&R>,
-    folder: &Path,
-    previews: &[Preview],
-) -> Result<Vec<UnknownVideo>, LedgerError> {
-    let is_deferred = |node: NodeIx| previews[node.index()].decision == Decision::Deferred;
-    if !plan.nodes().any(|(node, _)| is_deferred(node)) {
-        return Ok(Vec::new());
-    }
-    let recorded = recorded_keys(records).await?;
-    let files = UnrecordedVideos { files: videos_by_key(folder)?, described: HashMap::new() };
-    let files = files.besides(&recorded).0;
-    let mut by_name: HashMap<String, PathBuf> =
-        files.into_values().filter_map(|path| Some((path.file_name()?.to_str()?.to_owned(), path))).collect();
-    let mut videos = Vec::new();
-    for (node, shot) in plan.nodes().filter(|(node, _)| is_deferred(*node)) {
-        let is_of_shot = |name: &&String| {
-            key_of_file_name(name).is_some_and(|key| **name == file_name_with(&shot.name, key))
-        };
-        // The first by name, so that the result is always the same.
-        let name = by_name.keys().filter(is_of_shot).min().cloned();
-        if let Some(path) = name.and_then(|name| by_name.remove(&name)) {
-            videos.push(UnknownVideo { node, name: shot.name.clone(), path });
-        }
-    }
-    Ok(videos)
 }
 
 /// The beginnings of the keys on record.

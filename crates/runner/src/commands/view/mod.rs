@@ -197,7 +197,7 @@ pub(crate) async fn collect_without_posters(
     hints::name_commands(&mut previews, &workflow);
     if service != EMBEDDED {
         let folders = VideoFolders { paths: &paths, output_dir: &folder };
-        unknown_work::mark_videos(plan, records, &keys, folders, &workflow, engine, &mut previews).await?;
+        unknown_work::mark(plan, records, &keys, folders, &workflow, engine, &mut previews).await?;
     }
     records.localize(&previews, &mut videos, &folder).await?;
     let prices = match PriceTable::load(None, file) {
