@@ -1,9 +1,8 @@
 //! Recorded attempts of a shot with the parts of their keys, for `runner explain`.
 
-use rusqlite::{OptionalExtension as _, Row};
 use workflow::plan::{KeyPart, NodeKey};
 
-use super::sql::column;
+use super::sql::{column, json_column};
 use super::{Ledger, LedgerError};
 use scheduler::{AttemptId, AttemptState, Timestamp};
 
@@ -31,27 +30,19 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn attempts_of_shot(&self, shot: &str) -> Result<Vec<AttemptRecord>, LedgerError> {
-        let connection = self.connection();
-        let read = || {
-            let mut statement = connection.prepare(
-                "SELECT id, node, state, intended_at, key_parts, key FROM attempts
-                 WHERE node = ?1 OR substr(node, 1, length(?1) + 1) IN (?1 || '@', ?1 || '#')
-                 ORDER BY intended_at DESC, rowid DESC LIMIT ?2",
-            )?;
-            statement
-                .query_map((shot, MAX_ATTEMPTS), |row| {
-                    Ok(AttemptRecord {
-                        attempt: AttemptId(row.get(0)?),
-                        node: row.get(1)?,
-                        key: NodeKey::parse(&row.get::<_, String>(5)?),
-                        state: column(row, 2)?,
-                        intended_at: column(row, 3)?,
-                        parts: parts_at::<4>(row)?,
-                    })
-                })?
-                .collect::<rusqlite::Result<Vec<_>>>()
-        };
-        read().map_err(|error| self.sqlite(error))
+        let query = "SELECT id, node, state, intended_at, key_parts, key FROM attempts
+                     WHERE node = ?1 OR substr(node, 1, length(?1) + 1) IN (?1 || '@', ?1 || '#')
+                     ORDER BY intended_at DESC, rowid DESC LIMIT ?2";
+        self.rows(query, (shot, MAX_ATTEMPTS), |row| {
+            Ok(AttemptRecord {
+                attempt: AttemptId(row.get(0)?),
+                node: row.get(1)?,
+                key: NodeKey::parse(&row.get::<_, String>(5)?),
+                state: column(row, 2)?,
+                intended_at: column(row, 3)?,
+                parts: json_column(row, 4)?,
+            })
+        })
     }
 
     /// The parts of an attempt's key: what was asked for, as far as it may be stored. None for an attempt that is not on record.
@@ -59,17 +50,8 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn key_parts(&self, attempt: &AttemptId) -> Result<Vec<KeyPart>, LedgerError> {
-        let connection = self.connection();
-        let parts = connection
-            .prepare_cached("SELECT key_parts FROM attempts WHERE id = ?1")
-            .and_then(|mut statement| statement.query_row([attempt.as_str()], parts_at::<0>).optional());
-        parts.map(Option::unwrap_or_default).map_err(|error| self.sqlite(error))
+        let query = "SELECT key_parts FROM attempts WHERE id = ?1";
+        let parts: Vec<Vec<KeyPart>> = self.rows(query, [attempt.as_str()], |row| json_column(row, 0))?;
+        Ok(parts.into_iter().flatten().collect())
     }
-}
-
-/// The parts of a key in this column.
-fn parts_at<const COLUMN: usize>(row: &Row<'_>) -> rusqlite::Result<Vec<KeyPart>> {
-    serde_json::from_str(&row.get::<_, String>(COLUMN)?).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(COLUMN, rusqlite::types::Type::Text, error.into())
-    })
 }

@@ -40,16 +40,11 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn short_keys(&self) -> Result<HashSet<String>, LedgerError> {
-        let connection = self.connection();
-        let read = || {
-            let mut statement = connection
-                .prepare(concat!(
-                "SELECT DISTINCT substr(key, 1, 12) || replace(substr(key, 65), '#', '-') FROM attempts WHERE ",
-                has_work!()
-            ))?;
-            statement.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<HashSet<String>>>()
-        };
-        read().map_err(|error| self.sqlite(error))
+        let query = concat!(
+            "SELECT DISTINCT substr(key, 1, 12) || replace(substr(key, 65), '#', '-') FROM attempts WHERE ",
+            has_work!()
+        );
+        self.rows(query, [], |row| row.get(0))
     }
 
     /// Whether work with this key is on record, as [`Ledger::short_keys`] counts it.

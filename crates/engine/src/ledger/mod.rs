@@ -35,7 +35,7 @@ mod totals;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
 pub use append::Persist;
 pub use attempt_records::AttemptRecord;
@@ -224,6 +224,16 @@ impl Ledger {
     fn connection(&self) -> MutexGuard<'_, Connection> {
         // After a panic the state is consistent: SQLite rolls an open transaction back.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What `read` makes of each row of a query.
+    fn rows<T, R: FromIterator<T>>(
+        &self,
+        query: &str,
+        parameters: impl rusqlite::Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<R, LedgerError> {
+        sql::rows(&self.connection(), query, parameters, read).map_err(|error| self.sqlite(error))
     }
 
     fn sqlite(&self, source: rusqlite::Error) -> LedgerError {

@@ -9,7 +9,7 @@ use super::attempt_row::AttemptRow;
 use super::attempt_state::{
     has_open_task, holds_key, is_in_flight, is_replaced, is_resolvable, suggested_task,
 };
-use super::sql::column;
+use super::sql::{column, json_column};
 use super::{Ledger, LedgerError, derived_tables};
 use crate::artifact_store::Verify;
 use crate::unknown_task::is_service_task;
@@ -91,22 +91,16 @@ impl Ledger {
         &self,
         service: &str,
     ) -> Result<HashMap<String, (String, bool)>, LedgerError> {
-        let connection = self.connection();
-        let read = || {
-            // What is in flight last: it decides.
-            connection
-                .prepare(concat!(
-                    "SELECT service_independent_key, service, ",
-                    is_in_flight!(),
-                    " AS in_flight FROM attempts
-                     WHERE service <> ?1 AND service_independent_key IS NOT NULL AND ",
-                    holds_key!(),
-                    " ORDER BY in_flight"
-                ))?
-                .query_map([service], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
-                .collect::<rusqlite::Result<HashMap<_, _>>>()
-        };
-        read().map_err(|error| self.sqlite(error))
+        // What is in flight last: it decides.
+        let query = concat!(
+            "SELECT service_independent_key, service, ",
+            is_in_flight!(),
+            " AS in_flight FROM attempts
+             WHERE service <> ?1 AND service_independent_key IS NOT NULL AND ",
+            holds_key!(),
+            " ORDER BY in_flight"
+        );
+        self.rows(query, [service], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))
     }
 
     /// Runs several queries on one snapshot: a run of 100,000 nodes has as many when it starts.
@@ -146,14 +140,9 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub(crate) fn attempt_states(&self) -> Result<Vec<(AttemptId, String, AttemptState)>, LedgerError> {
-        let connection = self.connection();
-        let read = || {
-            let mut statement = connection.prepare("SELECT id, node, state FROM attempts")?;
-            statement
-                .query_map([], |row| Ok((AttemptId(row.get(0)?), row.get(1)?, column(row, 2)?)))?
-                .collect::<rusqlite::Result<Vec<_>>>()
-        };
-        read().map_err(|error| self.sqlite(error))
+        self.rows("SELECT id, node, state FROM attempts", [], |row| {
+            Ok((AttemptId(row.get(0)?), row.get(1)?, column(row, 2)?))
+        })
     }
 
     /// Attempts whose task is paid for and not downloaded: in flight, missing, or given up by a `retry`. Oldest first.
@@ -161,15 +150,7 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn open_tasks(&self) -> Result<Vec<AttemptRow>, LedgerError> {
-        let connection = self.connection();
-        let read = || {
-            let mut statement = connection.prepare(&format!(
-                "SELECT {COLUMNS} FROM {TABLES} WHERE {} ORDER BY a.intended_at, a.rowid",
-                has_open_task!()
-            ))?;
-            statement.query_map([], |row| self.row(row))?.collect::<rusqlite::Result<Vec<_>>>()
-        };
-        read().map_err(|error| self.sqlite(error))
+        self.attempts_where(has_open_task!())
     }
 
     /// Attempts whose video was downloaded and is not on disk any more, oldest first: a run or a fetch downloads it again. Each with whether it is
@@ -181,16 +162,7 @@ impl Ledger {
         &self,
         named: Option<&[TaskId]>,
     ) -> Result<Vec<(AttemptRow, bool)>, LedgerError> {
-        let completed = {
-            let connection = self.connection();
-            let read = || {
-                let mut statement = connection.prepare(&format!(
-                    "SELECT {COLUMNS} FROM {TABLES} WHERE a.state = 'completed' ORDER BY a.intended_at, a.rowid"
-                ))?;
-                statement.query_map([], |row| self.row(row))?.collect::<rusqlite::Result<Vec<_>>>()
-            };
-            read().map_err(|error| self.sqlite(error))?
-        };
+        let completed = self.attempts_where("a.state = 'completed'")?;
         let shot = |row: &AttemptRow| (row.workflow.clone(), row.node.clone());
         let latest: HashMap<(String, String), AttemptId> =
             completed.iter().map(|row| (shot(row), row.attempt.clone())).collect();
@@ -215,15 +187,7 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn resolvable_attempts(&self) -> Result<Vec<AttemptRow>, LedgerError> {
-        let connection = self.connection();
-        let read = || {
-            let mut statement = connection.prepare(&format!(
-                "SELECT {COLUMNS} FROM {TABLES} WHERE {} ORDER BY a.intended_at, a.rowid",
-                is_resolvable!()
-            ))?;
-            statement.query_map([], |row| self.row(row))?.collect::<rusqlite::Result<Vec<_>>>()
-        };
-        read().map_err(|error| self.sqlite(error))
+        self.attempts_where(is_resolvable!())
     }
 
     /// The film at `path`, if the file has the size that was recorded.
@@ -266,25 +230,15 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn events(&self, run: &RunId) -> Result<Vec<(Timestamp, Event)>, LedgerError> {
-        let connection = self.connection();
-        let read = || {
-            let mut statement =
-                connection.prepare("SELECT time, body FROM events WHERE run = ?1 ORDER BY seq")?;
-            statement
-                .query_map([run.as_str()], |row| {
-                    let body: String = row.get(1)?;
-                    let event = serde_json::from_str(&body).map_err(|error| {
-                        rusqlite::Error::FromSqlConversionFailure(
-                            1,
-                            rusqlite::types::Type::Text,
-                            error.into(),
-                        )
-                    })?;
-                    Ok((column(row, 0)?, event))
-                })?
-                .collect::<rusqlite::Result<Vec<_>>>()
-        };
-        read().map_err(|error| self.sqlite(error))
+        let query = "SELECT time, body FROM events WHERE run = ?1 ORDER BY seq";
+        self.rows(query, [run.as_str()], |row| Ok((column(row, 0)?, json_column(row, 1)?)))
+    }
+
+    /// Attempts, oldest first.
+    fn attempts_where(&self, condition: &str) -> Result<Vec<AttemptRow>, LedgerError> {
+        let query =
+            format!("SELECT {COLUMNS} FROM {TABLES} WHERE {condition} ORDER BY a.intended_at, a.rowid");
+        self.rows(&query, [], |row| self.row(row))
     }
 
     fn row(&self, row: &Row<'_>) -> rusqlite::Result<AttemptRow> {

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row};
 
 use super::schema::Content;
 use super::sql::column;
-use super::{LedgerError, PlanArguments, run_lock, schema, totals};
+use super::{LedgerError, PlanArguments, run_lock, schema, sql, totals};
 use scheduler::RecordedEvent;
 use scheduler::budget::Amount;
 use scheduler::{AttemptId, RunId, Seq, Timestamp};
@@ -156,11 +156,7 @@ impl LedgerReader {
         parameters: impl rusqlite::Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, LedgerError> {
-        let rows = || {
-            let mut statement = self.connection.prepare_cached(query)?;
-            statement.query_map(parameters, read)?.collect::<rusqlite::Result<Vec<T>>>()
-        };
-        rows().map_err(|source| self.sqlite(source))
+        sql::rows(&self.connection, query, parameters, read).map_err(|source| self.sqlite(source))
     }
 
     pub(super) fn sqlite(&self, source: rusqlite::Error) -> LedgerError {

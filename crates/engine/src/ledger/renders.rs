@@ -16,7 +16,7 @@ use workflow::plan::{Node, NodeKey, Plan};
 
 use super::attempt_state::{holds_key, is_replaced};
 use super::derived_tables::Writer;
-use super::sql::{Sql, column};
+use super::sql::{Sql, column, rows};
 use super::{AttemptRow, Ledger, LedgerError, LedgerReader};
 use crate::failpoint::{self, Boundary};
 
@@ -68,13 +68,11 @@ pub(super) fn of_request(
     instance: &str,
 ) -> rusqlite::Result<RecordedRenders> {
     let text = request.to_string();
-    let assigned = connection
-        .prepare_cached("SELECT instance, render, number FROM renders WHERE workflow = ?1 AND request = ?2")?
-        .query_map((plan.name(), &text), |row| {
-            Ok(AssignedRender { instance: row.get(0)?, render: row.get(1)?, number: row.get(2)? })
-        })?
-        .filter(|row| row.as_ref().map_or(true, |row| is_instance_of(plan, &row.instance)))
-        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let query = "SELECT instance, render, number FROM renders WHERE workflow = ?1 AND request = ?2";
+    let mut assigned: Vec<AssignedRender> = rows(connection, query, (plan.name(), &text), |row| {
+        Ok(AssignedRender { instance: row.get(0)?, render: row.get(1)?, number: row.get(2)? })
+    })?;
+    assigned.retain(|render| is_instance_of(plan, &render.instance));
     let request = RendersOfRequest::new(assigned, work_of(connection, request)?);
     Ok(RecordedRenders { request, wishes: wishes_of(connection, plan.name(), instance)? })
 }
@@ -104,23 +102,16 @@ pub(super) fn of_instance(
     request: NodeKey,
     instance: &str,
 ) -> rusqlite::Result<RecordedRenders> {
-    let own = connection
-        .prepare_cached(
-            "SELECT render, number FROM renders WHERE workflow = ?1 AND instance = ?2 AND request = ?3",
-        )?
-        .query_map((workflow, instance, request.to_string()), |row| {
-            Ok(Choice { render: row.get(0)?, number: row.get(1)? })
-        })?
-        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let query = "SELECT render, number FROM renders WHERE workflow = ?1 AND instance = ?2 AND request = ?3";
+    let own: Vec<Choice> = rows(connection, query, (workflow, instance, request.to_string()), |row| {
+        Ok(Choice { render: row.get(0)?, number: row.get(1)? })
+    })?;
     let mut renders = RendersOfRequest::default();
     for choice in own {
         let key = request.numbered(choice.number).to_string();
         for condition in WORK {
             let query = format!("SELECT state FROM attempts WHERE key = ?1 AND {condition}");
-            let states = connection
-                .prepare_cached(&query)?
-                .query_map([&key], |row| column(row, 0))?
-                .collect::<rusqlite::Result<Vec<AttemptState>>>()?;
+            let states: Vec<AttemptState> = rows(connection, &query, [&key], |row| column(row, 0))?;
             for work in states.into_iter().filter_map(Work::of) {
                 renders.add_work(choice.number, work);
             }
@@ -318,10 +309,8 @@ pub(super) fn key_of_video(
 fn unused_key(connection: &Connection, key: NodeKey) -> rusqlite::Result<NodeKey> {
     let request = key.numbered(1);
     let work = work_of(connection, request)?;
-    let assigned = connection
-        .prepare_cached("SELECT number FROM renders WHERE request = ?1")?
-        .query_map([request.to_string()], |row| row.get(0))?
-        .collect::<rusqlite::Result<Vec<u32>>>()?;
+    let query = "SELECT number FROM renders WHERE request = ?1";
+    let assigned: Vec<u32> = rows(connection, query, [request.to_string()], |row| row.get(0))?;
     let is_used = |number: &u32| work.iter().any(|(used, _)| used == number) || assigned.contains(number);
     Ok(request.numbered((1..=u32::MAX).find(|number| !is_used(number)).unwrap_or(u32::MAX)))
 }
@@ -372,10 +361,8 @@ pub(super) fn is_replaced(connection: &Connection, attempt: &AttemptId) -> rusql
 
 /// What was asked for, by workflow and instance.
 fn asked(connection: &Connection) -> rusqlite::Result<BTreeMap<String, BTreeMap<String, AskedRenders>>> {
-    let workflows: Vec<String> = connection
-        .prepare("SELECT DISTINCT workflow FROM wishes")?
-        .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+    let query = "SELECT DISTINCT workflow FROM wishes";
+    let workflows: Vec<String> = rows(connection, query, [], |row| row.get(0))?;
     workflows
         .into_iter()
         .map(|workflow| {
@@ -492,22 +479,12 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn renders_of(&self, workflow: &str, instance: &str) -> Result<Vec<RecordedRender>, LedgerError> {
-        let rows = {
-            let connection = self.connection();
-            let read = || {
-                connection
-                    .prepare_cached(
-                        "SELECT r.request, r.number, r.render, EXISTS (SELECT 1 FROM wishes w WHERE w.workflow = r.workflow
-                             AND w.instance = r.instance AND w.render = r.render)
-                         FROM renders r WHERE workflow = ?1 AND instance = ?2 ORDER BY r.render, r.seq",
-                    )?
-                    .query_map((workflow, instance), |row| {
-                        Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-                    })?
-                    .collect::<rusqlite::Result<Vec<_>>>()
-            };
-            read().map_err(|error| self.sqlite(error))?
-        };
+        let query = "SELECT r.request, r.number, r.render, EXISTS (SELECT 1 FROM wishes w WHERE w.workflow = r.workflow
+                         AND w.instance = r.instance AND w.render = r.render)
+                     FROM renders r WHERE workflow = ?1 AND instance = ?2 ORDER BY r.render, r.seq";
+        let rows: Vec<(String, u32, u32, bool)> = self.rows(query, (workflow, instance), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })?;
         let mut renders = Vec::new();
         for (request, number, render, is_asked) in rows {
             let Some(key) = NodeKey::parse(&request).map(|request| request.numbered(number)) else {
@@ -526,16 +503,8 @@ impl Ledger {
         &self,
         workflow: &str,
     ) -> Result<HashMap<String, Vec<RecordedRender>>, LedgerError> {
-        let instances = {
-            let connection = self.connection();
-            let read = || {
-                connection
-                    .prepare("SELECT instance FROM renders WHERE workflow = ?1 GROUP BY instance HAVING COUNT(*) > 1")?
-                    .query_map([workflow], |row| row.get(0))?
-                    .collect::<rusqlite::Result<Vec<String>>>()
-            };
-            read().map_err(|error| self.sqlite(error))?
-        };
+        let query = "SELECT instance FROM renders WHERE workflow = ?1 GROUP BY instance HAVING COUNT(*) > 1";
+        let instances: Vec<String> = self.rows(query, [workflow], |row| row.get(0))?;
         let renders = |instance: String| Ok((instance.clone(), self.renders_of(workflow, &instance)?));
         instances.into_iter().map(renders).collect()
     }
@@ -577,14 +546,9 @@ impl Ledger {
     /// When the ledger cannot be read.
     #[cfg(feature = "failpoints")]
     pub fn wish_ends(&self) -> Result<BTreeMap<(String, String), usize>, LedgerError> {
-        let connection = self.connection();
-        let read = || {
-            connection
-                .prepare("SELECT instance, state, COUNT(*) FROM wishes GROUP BY instance, state")?
-                .query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get::<_, u32>(2)? as usize)))?
-                .collect::<rusqlite::Result<_>>()
-        };
-        read().map_err(|error| self.sqlite(error))
+        self.rows("SELECT instance, state, COUNT(*) FROM wishes GROUP BY instance, state", [], |row| {
+            Ok(((row.get(0)?, row.get(1)?), row.get::<_, u32>(2)? as usize))
+        })
     }
 
     /// What was asked for, by workflow and instance, as the compiler needs it.

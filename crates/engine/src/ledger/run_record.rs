@@ -5,10 +5,10 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::sql::column;
+use super::sql::{column, json_column, rows};
 use super::{Ledger, LedgerError, PlanArguments};
 use scheduler::last_run::RunRecord;
-use scheduler::{AttemptId, Event, RecordedEvent, RunId, RunProjection, Seq, StateInRun};
+use scheduler::{AttemptId, RecordedEvent, RunId, RunProjection, Seq, StateInRun};
 
 impl Ledger {
     /// The names of the workflow files of runs of a workflow of this name, in the folder of the project.
@@ -16,14 +16,8 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn files_of_workflow(&self, workflow: &str) -> Result<BTreeSet<String>, LedgerError> {
-        let connection = self.connection();
-        let read = || {
-            connection
-                .prepare("SELECT DISTINCT arguments FROM runs WHERE workflow = ?1")?
-                .query_map([workflow], |row| column(row, 0))?
-                .collect::<rusqlite::Result<Vec<Option<PlanArguments>>>>()
-        };
-        let arguments = read().map_err(|error| self.sqlite(error))?;
+        let query = "SELECT DISTINCT arguments FROM runs WHERE workflow = ?1";
+        let arguments: Vec<Option<PlanArguments>> = self.rows(query, [workflow], |row| column(row, 0))?;
         Ok(arguments.into_iter().flatten().map(|arguments| arguments.file).collect())
     }
 
@@ -60,9 +54,8 @@ impl Ledger {
     ) -> Result<HashMap<AttemptId, StateInRun>, LedgerError> {
         let connection = self.connection();
         let read = || {
-            let mut unfinished = connection.prepare("SELECT id FROM runs WHERE ended_at IS NULL")?;
-            let unfinished = unfinished.query_map([], |row| Ok(RunId(row.get(0)?)))?;
-            let mut alive = unfinished.collect::<rusqlite::Result<HashSet<RunId>>>()?;
+            let unfinished = "SELECT id FROM runs WHERE ended_at IS NULL";
+            let mut alive: HashSet<RunId> = rows(&connection, unfinished, [], |row| row.get(0).map(RunId))?;
             alive.retain(|run| self.is_alive(run));
             let mut states = HashMap::new();
             let ended = others.difference(&alive).map(|run| (run, false));
@@ -81,23 +74,12 @@ impl Ledger {
 }
 
 fn projection(connection: &Connection, run: &RunId) -> rusqlite::Result<RunProjection> {
+    let query = "SELECT seq, time, node, body FROM events WHERE run = ?1 ORDER BY seq";
+    let events: Vec<RecordedEvent> = rows(connection, query, [run.as_str()], |row| {
+        let (seq, time) = (Seq(row.get(0)?), column(row, 1)?);
+        Ok(RecordedEvent { seq, time, shot: row.get(2)?, event: json_column(row, 3)? })
+    })?;
     let mut projection = RunProjection::default();
-    let mut statement =
-        connection.prepare_cached("SELECT seq, time, node, body FROM events WHERE run = ?1 ORDER BY seq")?;
-    let mut rows = statement.query([run.as_str()])?;
-    while let Some(row) = rows.next()? {
-        projection.on_event(RecordedEvent {
-            seq: Seq(row.get(0)?),
-            time: column(row, 1)?,
-            shot: row.get(2)?,
-            event: event(&row.get::<_, String>(3)?)?,
-        });
-    }
+    events.into_iter().for_each(|event| projection.on_event(event));
     Ok(projection)
-}
-
-fn event(body: &str) -> rusqlite::Result<Event> {
-    serde_json::from_str(body).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, error.into())
-    })
 }

@@ -18,16 +18,9 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn submission_times(&self, service: &str, limit: u32) -> Result<Vec<Timestamp>, LedgerError> {
-        let connection = self.connection();
-        let read = || {
-            let mut statement = connection.prepare_cached(
-                "SELECT a.intended_at FROM attempts a JOIN runs r ON r.id = a.run
-                 WHERE r.service = ?1 ORDER BY a.rowid DESC LIMIT ?2",
-            )?;
-            let times = statement.query_map((service, limit), |row| column(row, 0))?;
-            times.collect::<rusqlite::Result<Vec<_>>>()
-        };
-        let mut times = read().map_err(|error| self.sqlite(error))?;
+        let query = "SELECT a.intended_at FROM attempts a JOIN runs r ON r.id = a.run
+                     WHERE r.service = ?1 ORDER BY a.rowid DESC LIMIT ?2";
+        let mut times: Vec<Timestamp> = self.rows(query, (service, limit), |row| column(row, 0))?;
         times.sort_unstable();
         Ok(times)
     }
@@ -38,25 +31,17 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn first_polls(&self, service: &str) -> Result<FirstPolls, LedgerError> {
-        let connection = self.connection();
-        let read = || {
-            let mut statement = connection.prepare_cached(
-                "SELECT a.model, a.submitted_at, a.ended_at FROM attempts a JOIN runs r ON r.id = a.run
-                 WHERE a.service = ?1 AND a.state = 'completed' AND a.submitted_at < a.ended_at AND a.ended_at <= r.ended_at
-                 ORDER BY a.rowid DESC LIMIT ?2",
-            )?;
-            let tasks = statement.query_map((service, MAX_TASKS as i64), |row| {
-                let (submitted, ended): (Timestamp, Timestamp) = (column(row, 1)?, column(row, 2)?);
-                Ok((row.get(0)?, observed_duration(ended.since(submitted))))
-            })?;
-            let mut models: HashMap<String, Vec<Duration>> = HashMap::new();
-            for task in tasks {
-                let (model, took) = task?;
-                models.entry(model).or_default().push(took);
-            }
-            Ok(models)
-        };
-        let models = read().map_err(|error| self.sqlite(error))?.into_iter();
-        Ok(FirstPolls::new(models.filter_map(|(model, took)| Some((model, quickest_fifth(took)?)))))
+        let query = "SELECT a.model, a.submitted_at, a.ended_at FROM attempts a JOIN runs r ON r.id = a.run
+                     WHERE a.service = ?1 AND a.state = 'completed' AND a.submitted_at < a.ended_at AND a.ended_at <= r.ended_at
+                     ORDER BY a.rowid DESC LIMIT ?2";
+        let tasks: Vec<(String, Duration)> = self.rows(query, (service, MAX_TASKS as i64), |row| {
+            let (submitted, ended): (Timestamp, Timestamp) = (column(row, 1)?, column(row, 2)?);
+            Ok((row.get(0)?, observed_duration(ended.since(submitted))))
+        })?;
+        let mut models: HashMap<String, Vec<Duration>> = HashMap::new();
+        for (model, took) in tasks {
+            models.entry(model).or_default().push(took);
+        }
+        Ok(FirstPolls::new(models.into_iter().filter_map(|(model, took)| Some((model, quickest_fifth(took)?)))))
     }
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use rusqlite::Row;
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
+use rusqlite::{Connection, Row};
 use scheduler::{ModificationTime, Timestamp};
+use serde::de::DeserializeOwned;
 use workflow::units::{Micros, Milliseconds, Money, NumberOf, Seconds, VideoDuration};
 
 /// A value in its SQL form.
@@ -25,6 +26,12 @@ impl<T: FromColumn> FromSql for Sql<T> {
 /// A column of a row.
 pub(super) fn column<T: FromColumn>(row: &Row<'_>, index: usize) -> rusqlite::Result<T> {
     row.get(index).map(|Sql(value)| value)
+}
+
+/// A column of JSON text.
+pub(super) fn json_column<T: DeserializeOwned>(row: &Row<'_>, index: usize) -> rusqlite::Result<T> {
+    serde_json::from_str(&row.get::<_, String>(index)?)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(index, Type::Text, error.into()))
 }
 
 /// A quantity is stored as a number of units ([`NumberOf`]). A number that is no quantity, such as a negative amount of money, is an error when
@@ -88,6 +95,16 @@ impl<T: FromColumn> FromColumn for Option<T> {
             value => T::from_column(value).map(Some),
         }
     }
+}
+
+/// What `read` makes of each row of a query.
+pub(super) fn rows<T, R: FromIterator<T>>(
+    connection: &Connection,
+    query: &str,
+    parameters: impl rusqlite::Params,
+    read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<R> {
+    connection.prepare_cached(query)?.query_map(parameters, read)?.collect()
 }
 
 /// An update of a record that exists. Without it, an earlier state of the ledger was restored into its file ([`super::LedgerError::Replaced`]).
