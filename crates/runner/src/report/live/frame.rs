@@ -19,7 +19,7 @@ enum Style {
     Dim,
     Good,
     Bad,
-    Slow,
+    Attention,
 }
 
 impl Style {
@@ -29,7 +29,7 @@ impl Style {
             Self::Dim => "\u{1b}[2m",
             Self::Good => "\u{1b}[32m",
             Self::Bad => "\u{1b}[31m",
-            Self::Slow => "\u{1b}[33m",
+            Self::Attention => "\u{1b}[33m",
         }
     }
 }
@@ -53,14 +53,12 @@ pub(super) fn frame(
     let name =
         active.iter().take(shown_count).map(|shot| fit_name(&shot.name, MAX_NAME_WIDTH).1).max().unwrap_or(0);
     let name = name.min(columns / 3).max(1);
-    let times: Vec<String> = active.iter().take(shown_count).map(|shot| time(progress, shot, now)).collect();
+    let times: Vec<String> = active.iter().take(shown_count).map(|shot| humanize(now.since(shot.since))).collect();
     let time_width = times.iter().map(String::len).max().unwrap_or(0);
     let mut lines: Vec<Vec<(String, Style)>> = active
         .iter()
         .zip(&times)
-        .map(|(shot, time)| {
-            shot_line(shot, name, &format!("{time:<time_width$}"), progress.is_slow(shot, now), columns)
-        })
+        .map(|(shot, time)| shot_line(shot, name, &format!("{time:<time_width$}"), columns))
         .collect();
     if active.len() > shown_count && room > 0 {
         lines.push(vec![(format!("  and {} more active", active.len() - shown_count), Style::Dim)]);
@@ -69,19 +67,8 @@ pub(super) fn frame(
     lines.into_iter().map(|line| compose(&line, columns, color)).collect()
 }
 
-fn time(progress: &RunProgress, shot: &ActiveShot, now: Timestamp) -> String {
-    let time = humanize(now.since(shot.since));
-    if progress.is_slow(shot, now) { format!("{time}, slow") } else { time }
-}
-
-/// `  breakwater  ━━━━━━━━────────   43 %  1 min 2 s, slow  in progress`
-fn shot_line(
-    shot: &ActiveShot,
-    name: usize,
-    time: &str,
-    is_slow: bool,
-    columns: usize,
-) -> Vec<(String, Style)> {
+/// `  breakwater  ━━━━━━━━────────   43 %  1 min 2 s  in progress`
+fn shot_line(shot: &ActiveShot, name: usize, time: &str, columns: usize) -> Vec<(String, Style)> {
     let (shown_name, width) = fit_name(&shot.name, name);
     let mut line = vec![(format!("  {shown_name}{}", " ".repeat(name - width)), Style::Plain)];
     // What is left beside name, percentage, time and activity.
@@ -93,7 +80,7 @@ fn shot_line(
     }
     let percent = shot.percent.map_or_else(|| "     ".to_owned(), |percent| format!("{percent:>3} %"));
     line.push((format!("  {percent}  "), Style::Plain));
-    line.push((format!("{time}  "), if is_slow { Style::Slow } else { Style::Dim }));
+    line.push((format!("{time}  "), Style::Dim));
     match &shot.failure {
         Some(failure) => line.push((failure.clone(), Style::Bad)),
         None => line.push((shot.activity.to_owned(), Style::Plain)),
@@ -111,10 +98,10 @@ fn counts_line(progress: &RunProgress) -> Vec<(String, Style)> {
         }
     };
     add(progress.failed(), "failed", Style::Bad);
-    add(progress.action_needed(), "need action", Style::Slow);
+    add(progress.action_needed(), "need action", Style::Attention);
     add(progress.in_progress(), "active", Style::Plain);
     add(progress.waiting(), "waiting", Style::Plain);
-    add(progress.not_started(), "not started", Style::Slow);
+    add(progress.not_started(), "not started", Style::Attention);
     add(progress.reused(), "reused", Style::Dim);
     if progress.films.1 > 1 {
         add(progress.films.0, "films ended", Style::Plain);
@@ -127,7 +114,7 @@ fn status_line(progress: &RunProgress, started_at: Timestamp, now: Timestamp) ->
     let mut line = vec![(humanize(now.since(started_at)), Style::Plain)];
     let is_joining = progress.in_progress() + progress.waiting() == 0;
     if progress.is_ending {
-        line.push((", finishing: nothing more is submitted".to_owned(), Style::Slow));
+        line.push((", finishing: nothing more is submitted".to_owned(), Style::Attention));
     } else if is_joining && progress.films.0 < progress.films.1 {
         let joining = match progress.joined_frames() {
             Some((done, all)) => format!(", joining: {done} of {all} frames"),
@@ -149,12 +136,12 @@ fn status_line(progress: &RunProgress, started_at: Timestamp, now: Timestamp) ->
     if progress.throttled > 0 {
         let times =
             if progress.throttled == 1 { "once".to_owned() } else { format!("{} times", progress.throttled) };
-        line.push((format!(", throttled {times}"), Style::Slow));
+        line.push((format!(", throttled {times}"), Style::Attention));
     }
     let submission_wait =
         progress.submissions_held_until.map(|until| until.since(now)).filter(|wait| wait.as_secs() > 0);
     if let Some(wait) = submission_wait.filter(|_| progress.waiting() > 0 && !progress.is_ending) {
-        line.push((format!(", next submission in {}", humanize(wait)), Style::Slow));
+        line.push((format!(", next submission in {}", humanize(wait)), Style::Attention));
     }
     line
 }

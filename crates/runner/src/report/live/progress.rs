@@ -1,4 +1,4 @@
-//! The data of the live view: counts, active shots and recent durations. Updated incrementally by each event.
+//! The data of the live view: counts and active shots. Updated incrementally by each event.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,6 @@ use scheduler::{Event, RunState, StatusKind, Timestamp};
 use workflow::plan::NodeIx;
 
 use crate::report::{RunEstimate, sanitize};
-
-/// Number of recent durations that are kept.
-const MAX_SAMPLES: usize = 101;
-/// Minimum number of durations before a shot can be called slow.
-const MIN_SAMPLES: usize = 3;
 
 /// A shot being rendered.
 #[derive(Debug, Clone)]
@@ -31,9 +26,6 @@ pub(in crate::report) struct RunProgress {
     kinds: Vec<StatusKind>,
     counts: [usize; StatusKind::ALL.len()],
     active: BTreeMap<NodeIx, ActiveShot>,
-    /// Durations of recent shots in ms: in order of completion, and sorted.
-    durations: Vec<u64>,
-    sorted_durations: Vec<u64>,
     pub(in crate::report) started_at: Option<Timestamp>,
     /// When the first task was submitted or adopted.
     first_in_flight_at: Option<Timestamp>,
@@ -57,8 +49,6 @@ impl RunProgress {
             kinds: Vec::new(),
             counts: [0; StatusKind::ALL.len()],
             active: BTreeMap::new(),
-            durations: Vec::new(),
-            sorted_durations: Vec::new(),
             started_at: None,
             first_in_flight_at: None,
             estimate,
@@ -161,12 +151,6 @@ impl RunProgress {
                 entry.since = since;
             }
         }
-        if before != StatusKind::Done
-            && kind == StatusKind::Done
-            && let Some(took) = node_state.shot().took()
-        {
-            self.add_duration(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
-        }
     }
 
     /// Updates what is known of a shot besides its phase.
@@ -178,18 +162,6 @@ impl RunProgress {
         if shot.kind() == StatusKind::InFlight && shot.progress().is_some_and(|percent| percent > 0) {
             entry.activity = "in progress";
         }
-    }
-
-    fn add_duration(&mut self, duration: u64) {
-        if self.durations.len() == MAX_SAMPLES {
-            let oldest = self.durations.remove(0);
-            if let Ok(index) = self.sorted_durations.binary_search(&oldest) {
-                self.sorted_durations.remove(index);
-            }
-        }
-        self.durations.push(duration);
-        let index = self.sorted_durations.partition_point(|sample| *sample < duration);
-        self.sorted_durations.insert(index, duration);
     }
 
     fn count(&self, kinds: &[StatusKind]) -> usize {
@@ -241,14 +213,6 @@ impl RunProgress {
         let mut shots: Vec<&ActiveShot> = self.active.values().collect();
         shots.sort_by_key(|shot| shot.since);
         shots
-    }
-
-    /// Whether a shot has taken 1.5 times the 90th percentile of recent durations. Relative, so that a growing queue makes no shot slow.
-    pub(in crate::report) fn is_slow(&self, shot: &ActiveShot, now: Timestamp) -> bool {
-        let percentile_90 =
-            self.sorted_durations.get(self.sorted_durations.len() * 9 / 10).copied().unwrap_or(u64::MAX);
-        self.sorted_durations.len() >= MIN_SAMPLES
-            && u128::from(percentile_90.max(500)) * 3 / 2 < now.since(shot.since).as_millis()
     }
 
     /// Estimated remaining time at the pace so far; `None` until there is one.
