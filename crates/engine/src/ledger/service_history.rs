@@ -42,6 +42,8 @@ impl Ledger {
         for (model, took) in tasks {
             models.entry(model).or_default().push(took);
         }
-        Ok(FirstPolls::new(models.into_iter().filter_map(|(model, took)| Some((model, quickest_fifth(took)?)))))
+        Ok(FirstPolls::new(
+            models.into_iter().filter_map(|(model, took)| Some((model, quickest_fifth(took)?))),
+        ))
     }
 }

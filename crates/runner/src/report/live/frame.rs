@@ -53,7 +53,8 @@ pub(super) fn frame(
     let name =
         active.iter().take(shown_count).map(|shot| fit_name(&shot.name, MAX_NAME_WIDTH).1).max().unwrap_or(0);
     let name = name.min(columns / 3).max(1);
-    let times: Vec<String> = active.iter().take(shown_count).map(|shot| humanize(now.since(shot.since))).collect();
+    let times: Vec<String> =
+        active.iter().take(shown_count).map(|shot| humanize(now.since(shot.since))).collect();
     let time_width = times.iter().map(String::len).max().unwrap_or(0);
     let mut lines: Vec<Vec<(String, Style)>> = active
         .iter()
