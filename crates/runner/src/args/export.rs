@@ -24,7 +24,7 @@ pub(crate) struct ExportArgs {
     pub(crate) overwrite: bool,
     /// With --otio: refer to clips by absolute paths, as Premiere wants it. FCPXML always does. By default clips are referred to by paths
     /// relative to the exported file.
-    #[arg(long, conflicts_with_all = ["csv", "srt", "vtt", "video"])]
+    #[arg(long, conflicts_with_all = ["srt", "vtt", "video"])]
     pub(crate) absolute: bool,
 }
 
@@ -40,9 +40,6 @@ pub(crate) struct ExportFormatArgs {
     /// FCPXML 1.10: Final Cut Pro, DaVinci Resolve.
     #[arg(long)]
     pub(crate) fcpxml: bool,
-    /// A table for people and spreadsheets.
-    #[arg(long)]
-    pub(crate) csv: bool,
     /// Subtitles of the shots' `dialogue` as SubRip: editors, players, video platforms.
     #[arg(long)]
     pub(crate) srt: bool,

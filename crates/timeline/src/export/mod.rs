@@ -9,7 +9,7 @@ mod sounds;
 mod url;
 mod xml;
 
-pub use csv::{csv, csv_row, inert_text};
+pub use csv::{csv_row, inert_text};
 pub use fcpxml::fcpxml;
 pub use otio::otio;
 pub use sounds::{SoundClip, SoundFile, SoundRole, sounds};

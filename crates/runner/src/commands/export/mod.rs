@@ -109,7 +109,6 @@ impl<'p> FilmProject<'p> {
 enum ExportFormat {
     Otio,
     Fcpxml,
-    Csv,
     Srt,
     Vtt,
 }
@@ -119,7 +118,6 @@ impl From<&ExportFormatArgs> for ExportFormat {
     fn from(args: &ExportFormatArgs) -> Self {
         match args {
             ExportFormatArgs { fcpxml: true, .. } => Self::Fcpxml,
-            ExportFormatArgs { csv: true, .. } => Self::Csv,
             ExportFormatArgs { srt: true, .. } => Self::Srt,
             ExportFormatArgs { vtt: true, .. } => Self::Vtt,
             ExportFormatArgs { .. } => Self::Otio,
@@ -132,7 +130,6 @@ impl ExportFormat {
         match self {
             Self::Otio => "otio",
             Self::Fcpxml => "fcpxml",
-            Self::Csv => "csv",
             Self::Srt => "srt",
             Self::Vtt => "vtt",
         }
@@ -143,7 +140,6 @@ impl ExportFormat {
         match self {
             Self::Otio => export::otio(timeline, context),
             Self::Fcpxml => export::fcpxml(timeline, context),
-            Self::Csv => export::csv(timeline, context),
             Self::Srt => subtitles::srt(cues),
             Self::Vtt => subtitles::vtt(cues),
         }
