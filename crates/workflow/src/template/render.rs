@@ -2,7 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::ops::Range;
 use std::rc::Rc;
 
 use minijinja::value::ValueKind;
