@@ -214,6 +214,10 @@ impl<'a> Requests<'a> {
         Self { workflow, nodes }
     }
 
+    pub(super) fn nodes(&self) -> &'a [Node] {
+        self.nodes
+    }
+
     /// The shots, in file order, with an instance that satisfies the predicate.
     pub(super) fn shots(&self, is: impl Fn(&Node) -> bool) -> impl Iterator<Item = &'a Shot> {
         let ids: HashSet<&str> = self.nodes.iter().filter(|node| is(node)).map(|node| &*node.shot).collect();

@@ -1,7 +1,6 @@
 //! The keys of a workflow and of an included file, which shares some of them.
 
 use super::{KeySpec, ObjectSpec, Shape};
-use crate::limits;
 
 pub(crate) const VERSION: KeySpec =
     KeySpec::new("version", Shape::Version, "version of the file format", "version: 1").required();
