@@ -35,7 +35,6 @@ mod service_address;
 mod shared_store;
 mod shell;
 mod shutdown;
-mod submission_names;
 mod task_owners;
 mod tracked_files;
 mod ui;

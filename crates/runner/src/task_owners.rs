@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use engine::LedgerError;
 use engine::ledger::{LedgerReader, OpenAttempt, OpenTaskState, PlanArguments, PlanKeys, TaskOwnership};
@@ -95,12 +94,6 @@ impl TaskOwners {
             });
         }
         Ok(owners)
-    }
-
-    /// The timeout of a task's shot, in its workflow file as it is now.
-    pub(crate) fn timeout(&mut self, task: &OpenAttempt) -> Option<Duration> {
-        let plan = self.plan(task.arguments.as_ref()?)?;
-        plan.node(plan.find(&task.node)?).timeout
     }
 
     fn plan(&mut self, arguments: &PlanArguments) -> Option<&Plan> {

@@ -58,7 +58,7 @@ pub(crate) struct FetchArgs {
     /// Workflow file, or the folder that contains it.
     #[arg(long = "in", value_name = "FILE|FOLDER", default_value = ".")]
     pub(crate) project: PathBuf,
-    /// How long to wait for tasks that are not finished [default: the shot's `timeout`, or an hour].
+    /// How long to wait for tasks that are not finished [default: an hour].
     #[arg(long, value_name = "SECONDS", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
     /// Output format on standard output.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use engine::ledger::{AttemptRow, LedgerReader, OpenTaskState};
+use engine::ledger::{AttemptRow, OpenTaskState};
 use engine::{Clock, FetchConfig, FetchError, Ledger, OnWait, Turns, fetch_task};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
@@ -25,8 +25,6 @@ use crate::project_paths::{ProjectPaths, display_path};
 use crate::report::{humanize, sanitize};
 use crate::shell;
 use crate::shutdown::shutdown_signal_with;
-use crate::submission_names::SubmissionNames;
-use crate::task_owners::TaskOwners;
 
 /// The longest silence.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_mins(1);
@@ -45,7 +43,6 @@ pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Resul
         report_nothing(args.format, &service);
         return Ok(Exit::Done);
     }
-    let timeouts = timeouts(&args, &rows, &paths)?;
     let remaining = Arc::new(Mutex::new(rows.clone()));
     let interrupt = shutdown_signal_with({
         let (args, remaining) = (args.clone(), Arc::clone(&remaining));
@@ -74,7 +71,7 @@ pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Resul
         on_wait: waits(),
         interrupt,
     };
-    let result = fetch_all(&args, &config, &rows, &timeouts, &paths, &remaining).await;
+    let result = fetch_all(&args, &config, &rows, &paths, &remaining).await;
     drop(config);
     if let Some(service) = service {
         service.stop().await;
@@ -141,23 +138,15 @@ async fn fetch_all(
     args: &FetchArgs,
     config: &FetchConfig,
     rows: &[AttemptRow],
-    timeouts: &[Option<Duration>],
     paths: &ProjectPaths,
     unfinished: &Mutex<Vec<AttemptRow>>,
 ) -> Result<Exit, CommandError> {
-    let mut names = config.ledger.open_tasks()?;
-    names.extend(config.ledger.resolvable_attempts()?);
-    let names = SubmissionNames::new(names.iter().map(|row| (&*row.node, row.state)));
     let project = shell::path(&args.project);
-    let close =
-        |row: &AttemptRow| hints::close_command(&project, &names.name(&row.node, row.state, &row.attempt));
+    let close = |row: &AttemptRow| hints::close_command(&project, row.attempt.as_str());
+    let timeout = args.timeout.unwrap_or(config.policy.task_timeout);
     let mut fetches: FuturesUnordered<_> = rows
         .iter()
-        .zip(timeouts)
-        .map(|(row, timeout)| async move {
-            let timeout = timeout.unwrap_or(config.policy.task_timeout);
-            (row, fetch_task(config, row, paths.out(&row.workflow), timeout).await)
-        })
+        .map(|row| async move { (row, fetch_task(config, row, paths.out(&row.workflow), timeout).await) })
         .collect();
     let mut records = Vec::new();
     let (mut open, mut failed) = (0, 0);
@@ -324,22 +313,6 @@ fn waits() -> OnWait {
             errln!("{shot}: task {task}: not finished{progress}, waiting for it");
         }
     })
-}
-
-/// How long each task is waited for: as `--timeout` says, or else its shot, in the workflow file as it is now.
-fn timeouts(
-    args: &FetchArgs,
-    rows: &[AttemptRow],
-    paths: &ProjectPaths,
-) -> Result<Vec<Option<Duration>>, CommandError> {
-    let reader = LedgerReader::open(&paths.ledger())?.filter(|_| args.timeout.is_none());
-    let Some(reader) = reader else { return Ok(vec![args.timeout; rows.len()]) };
-    let mut owners = TaskOwners::new(&args.project, paths, None);
-    let timeout = |row: &AttemptRow| {
-        let open = reader.open_attempt(&row.attempt)?;
-        Ok(open.and_then(|open| owners.timeout(&open)))
-    };
-    rows.iter().map(timeout).collect()
 }
 
 /// The command that fetches these tasks with the same arguments.

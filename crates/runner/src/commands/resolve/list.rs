@@ -15,7 +15,6 @@ use crate::exit::Exit;
 use crate::hints;
 use crate::report::sanitize;
 use crate::shell;
-use crate::submission_names::SubmissionNames;
 
 /// A submission, with what it asked for.
 struct Listed {
@@ -51,9 +50,9 @@ impl Listed {
         })
     }
 
-    /// A paragraph. `name` is the argument that names it.
-    fn text(&self, file: &str, name: &str) -> String {
+    fn text(&self, file: &str) -> String {
         let Self { row, prompt, seed } = self;
+        let name = row.attempt.as_str();
         let state = if is_undecided(row) { "indeterminate: " } else { "" };
         let mut lines = vec![
             format!("{}: {state}{}", sanitize::line(&row.node), sanitize::message(&reason(row))),
@@ -98,9 +97,6 @@ pub(super) fn list(
             return Err(not_submitted(name, file));
         }
     }
-    let submissions: Vec<(String, AttemptState)> =
-        rows.iter().map(|row| (row.node.clone(), row.state)).collect();
-    let short = SubmissionNames::new(submissions.iter().map(|(shot, state)| (&**shot, *state)));
     rows.retain(|row| names.is_empty() || names.iter().any(|name| has_name(row, name)));
     let action_needed = rows.iter().any(|row| row.state != AttemptState::Abandoned);
     let listed = rows.into_iter().map(|row| Listed::new(ledger, row)).collect::<Result<Vec<_>, _>>()?;
@@ -110,12 +106,11 @@ pub(super) fn list(
         Format::Text if listed.is_empty() => outln!("no submission is indeterminate"),
         Format::Text => {
             let file = shell::path(file);
-            let name = |row: &AttemptRow| short.name(&row.node, row.state, &row.attempt);
             for listed in &listed {
-                outln!("{}", listed.text(&file, &name(&listed.row)));
+                outln!("{}", listed.text(&file));
             }
             if let Some(first) = listed.iter().find(|listed| is_undecided(&listed.row)) {
-                let command = hints::resolve(&file, &name(&first.row));
+                let command = hints::resolve(&file, first.row.attempt.as_str());
                 outln!(
                     "\nlook the submission up in your account at the service, then run one of\n  \
                      {command} --adopt TASK   it was accepted as this task\n  \

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use engine::Ledger;
 use engine::ledger::AttemptRow;
 use renderer::Renderer;
-use scheduler::{AttemptId, Resolution, TaskId};
+use scheduler::{Resolution, TaskId};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -89,14 +89,6 @@ pub(super) fn resolution(args: &ResolveArgs) -> Result<Option<Resolution>, Comma
     }
 }
 
-/// Whether another task was accepted for the shot of an attempt.
-fn is_replaced(ledger: &Ledger, attempt: &AttemptId) -> Result<bool, CommandError> {
-    Ok(match ledger.attempt(attempt)? {
-        Some(row) => ledger.is_extra_render(&row)?,
-        None => false,
-    })
-}
-
 /// Records the resolution of one attempt and reports it.
 fn resolve_attempt(
     ledger: &Ledger,
@@ -112,15 +104,11 @@ fn resolve_attempt(
         Resolution::NotAccepted | Resolution::Abandoned => None,
     };
     let message = match resolution {
-        Resolution::Accepted { task } if is_replaced(ledger, attempt)? => format!(
-            "recorded; another task was accepted for its shot: `runner ledger fetch {} --in {file}` downloads its video",
-            shell::quote(task.as_str()),
+        Resolution::Accepted { task } => format!(
+            "recorded as task {task}: the next run, or `runner ledger fetch {} --in {file}`, downloads its video",
+            shell::quote(task.as_str())
         ),
-        Resolution::Accepted { task } => format!("the next run adopts task {task}"),
         Resolution::NotAccepted => "the next run submits it again".to_owned(),
-        Resolution::Abandoned if is_replaced(ledger, attempt)? => {
-            "closed: counted as spent; another task was accepted for its shot".to_owned()
-        }
         Resolution::Abandoned => format!(
             "abandoned: counted as spent, and not submitted again unless `runner run {file} --rerun {}` asks for it",
             shell::quote_rerun(node)

@@ -12,7 +12,6 @@ use crate::load;
 use crate::report::sanitize;
 use crate::selection::unknown_shot;
 use crate::shell;
-use crate::submission_names::precedence;
 
 /// How many shots an error lists.
 const MAX_LISTED: usize = 12;
@@ -75,10 +74,27 @@ fn named(
                 .map_or_else(|| Err(not_resolvable(ledger, name, candidates, file)?), Ok),
         },
         several => {
-            let ids = several.iter().map(|row| row.attempt.to_string()).collect::<Vec<_>>().join(", ");
+            let ids = several.iter().map(|row| format!("{} ({})", row.attempt, row.state.as_str()));
+            let ids = ids.collect::<Vec<_>>().join(", ");
             let name = sanitize::line(name);
             Err(CommandError::invalid(format!("`{name}` has several submissions: name one of {ids}")))
         }
+    }
+}
+
+/// Which submission of a shot the shot's name means: that of the lowest number, if there is one of it only. What needs a decision comes first, then
+/// what has no video any more, then what is in flight.
+fn precedence(state: AttemptState) -> u8 {
+    match state {
+        AttemptState::Intended | AttemptState::Indeterminate => 0,
+        AttemptState::Missing => 1,
+        AttemptState::Expired => 2,
+        AttemptState::Submitted => 3,
+        AttemptState::Abandoned
+        | AttemptState::Completed
+        | AttemptState::Failed
+        | AttemptState::Refused
+        | AttemptState::NotAccepted => 4,
     }
 }
 

@@ -4,11 +4,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use engine::LedgerError;
-use engine::ledger::{LedgerReader, OpenAttempt, OpenTaskState, PlanArguments, RunRow};
+use engine::ledger::{LedgerReader, OpenAttempt, PlanArguments, RunRow};
 use engine::records::RunRecords;
-use scheduler::{
-    AttemptId, AttemptState, Halt, RunId, RunProjection, ShotStatus, StatusKind, TaskId, Timestamp,
-};
+use scheduler::{AttemptId, Halt, RunId, RunProjection, ShotStatus, StatusKind, TaskId, Timestamp};
 use workflow::AskedRenders;
 use workflow::plan::Plan;
 
@@ -22,7 +20,6 @@ use crate::load;
 use crate::project_paths::ProjectPaths;
 use crate::report::{sanitize, stream};
 use crate::shell;
-use crate::submission_names::SubmissionNames;
 use crate::task_owners::{TaskOwner, TaskOwners};
 
 #[derive(Debug)]
@@ -138,9 +135,6 @@ impl StatusQuery {
         let attempts: Vec<AttemptId> = deciding.values().cloned().collect();
         let present = records.present_attempts(&attempts).await?;
         let mut open_attempts = records.open_attempts().await?;
-        let resolvable: Vec<(String, AttemptState)> =
-            open_attempts.iter().map(|open| (open.node.clone(), attempt_state(open))).collect();
-        let names = SubmissionNames::new(resolvable.iter().map(|(shot, state)| (&**shot, *state)));
         open_attempts.retain(|open| self.is_of_file(&open.workflow, open.arguments.as_ref()));
         for (attempt, _) in present.iter().filter(|(_, attempt)| attempt.has_no_file) {
             open_attempts.extend(records.open_attempt(attempt).await?);
@@ -155,7 +149,7 @@ impl StatusQuery {
             }
         }
         let open_attempts: Vec<_> = open_attempts.iter().zip(owners).collect();
-        let action_needed = self.action_needed(&rows, &alive_others, open_attempts, &names, &shots);
+        let action_needed = self.action_needed(&rows, &alive_others, open_attempts, &shots);
         let is_listed = |row: &&RunRow| row.is_alive || self.ended > 0;
         let runs: Vec<Run> = rows.iter().filter(is_listed).map(|row| self.run(row, &shots)).collect();
         shots.retain(|shot| runs.iter().any(|run| run.run == shot.run));
@@ -263,7 +257,6 @@ impl StatusQuery {
         rows: &[RunRow],
         alive_others: &[&RunRow],
         open_attempts: Vec<(&OpenAttempt, TaskOwner)>,
-        names: &SubmissionNames<'_>,
         shots: &[Shot],
     ) -> Vec<ActionNeeded> {
         let alive = rows.iter().filter(|row| row.is_alive).chain(alive_others.iter().copied());
@@ -278,16 +271,19 @@ impl StatusQuery {
             open_attempts.into_iter().filter(|(open, _)| !handled.contains(open.attempt.as_str()));
         let attempts = unhandled.map(|(open, owner)| {
             let file = &self.file;
-            let name = names.name(&open.node, attempt_state(open), &open.attempt);
             let (reason, action) = match &open.task {
-                Some(task) => about_task(self, open, task, owner, &name),
+                Some(task) => about_task(self, open, task, owner),
                 None if open.service == "embedded" => (
                     ActionReason::Indeterminate,
                     format!("`runner run {file}` asks the embedded service for its outcome"),
                 ),
                 None => (
                     ActionReason::Indeterminate,
-                    hints::resolve_command(file, &name, open.suggested_task.as_ref().map(TaskId::as_str)),
+                    hints::resolve_command(
+                        file,
+                        open.attempt.as_str(),
+                        open.suggested_task.as_ref().map(TaskId::as_str),
+                    ),
                 ),
             };
             ActionNeeded {
@@ -348,16 +344,5 @@ impl StatusQuery {
                 Some(ActionNeeded::without_attempt(row, reason, shot, *since, action))
             })
             .collect()
-    }
-}
-
-/// The state of an attempt that needs action.
-fn attempt_state(open: &OpenAttempt) -> AttemptState {
-    match open.state {
-        OpenTaskState::InFlight if open.task.is_none() => AttemptState::Indeterminate,
-        OpenTaskState::InFlight => AttemptState::Submitted,
-        OpenTaskState::Missing => AttemptState::Missing,
-        OpenTaskState::Replaced => AttemptState::Expired,
-        OpenTaskState::NoFile => AttemptState::Completed,
     }
 }

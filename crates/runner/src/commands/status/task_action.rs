@@ -9,13 +9,12 @@ use crate::hints;
 use crate::shell;
 use crate::task_owners::TaskOwner;
 
-/// What is the matter with a task that no live run polls, and what to do about it. `name` is the argument of `resolve` that names it.
+/// What is the matter with a task that no live run polls, and what to do about it.
 pub(super) fn about_task(
     query: &StatusQuery,
     open: &OpenAttempt,
     task: &TaskId,
     owner: TaskOwner,
-    name: &str,
 ) -> (ActionReason, String) {
     if query.is_cluster {
         return about_cluster_task(open, owner);
@@ -26,7 +25,7 @@ pub(super) fn about_task(
     } else {
         format!("runner ledger fetch {} --in {}", shell::quote(task), query.project)
     };
-    let close = hints::close_command(&query.project, name);
+    let close = hints::close_command(&query.project, open.attempt.as_str());
     let is_missing = open.state == OpenTaskState::Missing;
     match (owner, is_missing) {
         (TaskOwner::Run(command) | TaskOwner::Undecided(command), _)
