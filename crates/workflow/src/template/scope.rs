@@ -88,16 +88,6 @@ impl Scope {
         })
     }
 
-    /// The value of a variable.
-    pub(super) fn get(&self, name: &str) -> Option<&Value> {
-        self.names.find(name)
-    }
-
-    /// How many variables are searched one by one.
-    pub(super) fn locals(&self) -> usize {
-        self.names.locals.len()
-    }
-
     pub(super) fn context(&self) -> Value {
         Value::from_dyn_object(Arc::clone(&self.names))
     }
