@@ -60,11 +60,6 @@ pub fn file_name(node: &Node, key: &NodeKey) -> String {
 /// As [`file_name`], by the node's name.
 #[must_use]
 pub fn file_name_of(node: &str, key: &NodeKey) -> String {
-    file_name_with(node, &key.short())
-}
-
-/// As [`file_name_of`], with the beginning of the key.
-pub(crate) fn file_name_with(node: &str, key: &str) -> String {
     let mut name = String::new();
     for letter in node.chars() {
         let safe = workflow::is_name_letter(letter) || matches!(letter, '_' | '=' | '.');
@@ -79,7 +74,7 @@ pub(crate) fn file_name_with(node: &str, key: &str) -> String {
     }
     let name = name.trim_matches(['-', '.']);
     let name = if name.is_empty() { "shot" } else { name };
-    format!("{name}-{key}.mp4")
+    format!("{name}-{}.mp4", key.short())
 }
 
 /// Digits of a key in a file name.
