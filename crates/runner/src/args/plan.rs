@@ -41,6 +41,4 @@ pub(crate) enum PlanFormat {
     Table,
     /// One JSON document (docs/output.md).
     Json,
-    /// A Mermaid flowchart.
-    Mermaid,
 }

@@ -22,7 +22,7 @@ use crate::named_workflow::NamedWorkflow;
 use crate::price_table::PriceTable;
 use crate::project_paths::ProjectPaths;
 use crate::records::Records;
-use crate::report::plan::{PlanDocument, mermaid, table};
+use crate::report::plan::{PlanDocument, table};
 use crate::reruns::RerunRequest;
 use crate::selection::{self, SelectedNodes};
 use crate::unknown_work::{self, VideoFolders};
@@ -135,7 +135,6 @@ fn render(document: &PlanDocument, format: PlanFormat) -> String {
     match format {
         PlanFormat::Table => table(document),
         PlanFormat::Json => format!("{:#}\n", json!(document)),
-        PlanFormat::Mermaid => mermaid(document),
     }
 }
 

@@ -104,14 +104,6 @@ pub(crate) struct PlannedFilm {
     pub(crate) clips: Vec<ClipSource>,
 }
 
-impl PlannedFilm {
-    /// The instances with their positions, from 1. The candidates of an open pick share a position.
-    pub(crate) fn numbered(&self) -> impl Iterator<Item = (usize, &str)> {
-        let positions = self.clips.iter().zip(1..);
-        positions.flat_map(|(clip, number)| clip.shots().iter().map(move |shot| (number, shot.as_str())))
-    }
-}
-
 /// The source of a film's clip.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -123,17 +115,6 @@ pub(crate) enum ClipSource {
     File(String),
     /// A title on black.
     Title(String),
-}
-
-impl ClipSource {
-    /// The instances that may provide the clip.
-    pub(crate) fn shots(&self) -> &[String] {
-        match self {
-            Self::Shot(shot) => std::slice::from_ref(shot),
-            Self::Pick(candidates) => candidates,
-            Self::File(_) | Self::Title(_) => &[],
-        }
-    }
 }
 
 impl PlanDocument {
