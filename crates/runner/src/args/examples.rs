@@ -210,51 +210,6 @@ const EXAMPLES: &[Examples] = &[
     },
 ];
 
-/// Further examples, in builds with the feature `cluster`.
-#[cfg(feature = "cluster")]
-const CLUSTER_EXAMPLES: &[Examples] = &[
-    Examples {
-        command: "run",
-        lines: &[
-            ("On a cluster", "runner run a.yaml --engine http://restate:8080 --store file:///mnt"),
-            (
-                "Follow a run on a cluster",
-                "runner run a.yaml --engine http://restate:8080 --store file:///mnt --attach RUN",
-            ),
-        ],
-    },
-    Examples {
-        command: "status",
-        lines: &[(
-            "Runs on a cluster",
-            "runner status a.yaml --engine http://restate:8080 --store file:///mnt",
-        )],
-    },
-    Examples {
-        command: "plan",
-        lines: &[(
-            "What a run on a cluster would submit",
-            "runner plan a.yaml --engine http://restate:8080 --store file:///mnt",
-        )],
-    },
-    Examples {
-        command: "resolve",
-        lines: &[(
-            "Indeterminate submissions of a cluster",
-            "runner resolve a.yaml --engine http://restate:8080 --store file:///mnt",
-        )],
-    },
-    Examples {
-        command: "view",
-        lines: &[(
-            "Bring the videos of a cluster here",
-            "runner view a.yaml --engine http://restate:8080 --store file:///mnt",
-        )],
-    },
-];
-#[cfg(not(feature = "cluster"))]
-const CLUSTER_EXAMPLES: &[Examples] = &[];
-
 /// The command with examples at the end of the help of each subcommand that has some.
 pub(crate) fn add_to(command: Command) -> Command {
     EXAMPLES.iter().fold(command, |command, examples| {
@@ -274,12 +229,7 @@ fn add(command: Command, path: &[&'static str], text: &str) -> Command {
 }
 
 fn text(examples: &Examples) -> String {
-    let further = CLUSTER_EXAMPLES.iter().filter(|further| further.command == examples.command);
-    let lines = examples
-        .lines
-        .iter()
-        .chain(further.flat_map(|further| further.lines))
-        .map(|(purpose, line)| format!("  # {purpose}\n  {line}\n"));
+    let lines = examples.lines.iter().map(|(purpose, line)| format!("  # {purpose}\n  {line}\n"));
     format!("Examples:\n{}", lines.collect::<Vec<_>>().join("\n")).trim_end().to_owned()
 }
 
@@ -301,8 +251,6 @@ mod tests {
     fn examples_are_valid_command_lines_of_their_command() {
         for Examples { command, lines } in EXAMPLES {
             assert_eq!(lines.len(), 2, "{command}");
-        }
-        for Examples { command, lines } in EXAMPLES.iter().chain(CLUSTER_EXAMPLES) {
             for (purpose, line) in *lines {
                 assert!(line.starts_with(&format!("runner {command}")), "{line}");
                 assert!(!purpose.is_empty() && purpose.len() + 4 <= 100 && line.len() + 2 <= 100, "{line}");
