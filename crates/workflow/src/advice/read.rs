@@ -5,7 +5,7 @@ use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
 use crate::source::{Source, Span};
 use crate::syntax;
-use crate::yaml::{self, Failure, FailureKind, Limit, Yaml};
+use crate::yaml::{self, Failure, FailureKind, Yaml};
 
 /// The tree, with numbers as they are written where they are names; `None` if the text is not YAML. Duplicate keys are reported, and the
 /// first is used.
@@ -24,7 +24,7 @@ fn diagnostic(failure: &Failure, source: &Source) -> Diagnostic {
     let wrong = |message: &str, help: &str| Diagnostic::error("yaml-syntax", span, message).help(help);
     match &failure.kind {
         FailureKind::RepeatedKey { key, first } => repeated_key(key, span, *first, source),
-        FailureKind::Limit(limit) => beyond(*limit, span),
+        FailureKind::Limit => beyond(span),
         FailureKind::UnknownAnchor => wrong(
             &format!("no anchor above is named `{}`", source.slice(span).trim_start_matches('*')),
             "an anchor such as `&night` stands above its aliases; text that begins with `*` needs quotes",
@@ -81,16 +81,8 @@ fn repeated_key(key: &str, span: Span, first: Option<Span>, source: &Source) -> 
     }
 }
 
-fn beyond(limit: Limit, span: Span) -> Diagnostic {
-    let message = match limit {
-        Limit::Depth => "this file nests too deeply",
-        Limit::Values => "this file has too many values",
-        Limit::Aliases => "this file has too many aliases",
-        Limit::Anchors => "this file has too many anchors",
-        Limit::Text => "this file has too much text",
-        Limit::Expansion => "the aliases of this file expand to too many values",
-    };
-    Diagnostic::error("yaml-limit", span, message).help(format!(
+fn beyond(span: Span) -> Diagnostic {
+    Diagnostic::error("yaml-limit", span, "this file has too many values or aliases, or nests too deeply").help(format!(
         "a workflow has at most {} values, those inside aliases counted where they are used, {} levels of nesting and \
          {} aliases",
         grouped(limits::MAX_YAML_NODES as u128),

@@ -1,6 +1,5 @@
 //! What is wrong with a text, as data: [`crate::advice`] makes a message of it.
 
-use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::granit_parser::ErrorKind;
 use serde_saphyr::{Error, ExternalMessageSource};
 
@@ -22,7 +21,7 @@ pub(crate) enum FailureKind {
         first: Option<Span>,
     },
     /// More than a limit allows.
-    Limit(Limit),
+    Limit,
     /// An alias without an anchor above it.
     UnknownAnchor,
     /// An anchor that contains itself.
@@ -45,18 +44,6 @@ pub(crate) enum FailureKind {
         class: SyntaxClass,
         message: String,
     },
-}
-
-/// A limit of [`crate::limits`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limit {
-    Depth,
-    Values,
-    Aliases,
-    Anchors,
-    Text,
-    /// What the aliases stand for, all together.
-    Expansion,
 }
 
 /// Classes of what the parser refuses.
@@ -96,19 +83,11 @@ fn kind(error: &Error) -> FailureKind {
         Error::DuplicateMappingKey { key, .. } => {
             FailureKind::RepeatedKey { key: key.clone().unwrap_or_default(), first: None }
         }
-        Error::Budget { breach, .. } => FailureKind::Limit(match breach {
-            BudgetBreach::Depth { .. } => Limit::Depth,
-            BudgetBreach::Aliases { .. } => Limit::Aliases,
-            BudgetBreach::Anchors { .. }
-            | BudgetBreach::RecordedAnchorEvents { .. }
-            | BudgetBreach::RecordedAnchorBytes { .. } => Limit::Anchors,
-            BudgetBreach::ScalarBytes { .. } => Limit::Text,
-            _ => Limit::Values,
-        }),
-        Error::AliasReplayLimitExceeded { .. }
+        Error::Budget { .. }
+        | Error::AliasReplayLimitExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. }
         | Error::AliasReplayStackDepthExceeded { .. }
-        | Error::AliasReplayCounterOverflow { .. } => FailureKind::Limit(Limit::Expansion),
+        | Error::AliasReplayCounterOverflow { .. } => FailureKind::Limit,
         Error::RecursiveReferencesRequireWeakTypes { .. } => FailureKind::RecursiveAnchor,
         Error::UnknownAnchor { .. } => FailureKind::UnknownAnchor,
         Error::MergeValueNotMapOrSeqOfMaps { .. } | Error::MergeKeyNotAllowed { .. } => {
@@ -124,7 +103,7 @@ fn kind(error: &Error) -> FailureKind {
             ExternalMessageSource::Parser(refusal)
                 if *refusal.kind() == ErrorKind::RecursionLimitExceeded =>
             {
-                FailureKind::Limit(Limit::Depth)
+                FailureKind::Limit
             }
             ExternalMessageSource::Parser(refusal) => syntax(class(refusal.kind()), msg.clone()),
             _ => syntax(SyntaxClass::Other, msg.clone()),

@@ -8,7 +8,7 @@ mod tree;
 mod words;
 mod write;
 
-pub(crate) use self::failure::{Failure, FailureKind, Limit, SyntaxClass};
+pub(crate) use self::failure::{Failure, FailureKind, SyntaxClass};
 pub(crate) use self::numbers::{keep_written, number_in};
 pub(crate) use self::read::parse;
 pub use self::tree::{Key, Yaml, YamlValue};
