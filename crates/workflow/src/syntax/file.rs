@@ -6,7 +6,7 @@ use super::file_parts::{defaults, include, params_of, version};
 use super::keys::shot as shot_keys;
 use super::keys::workflow as keys;
 use super::mapping::Mapping;
-use super::{Repeats, Shot, Workflow, cast, film, group, is_device, plain_name, shot};
+use super::{Repeats, Shot, Workflow, cast, film, group, plain_name, shot};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::letters::{name_slug, normalized, truncated};
 use crate::limits;
@@ -36,13 +36,6 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
         } else {
             diagnostic
         });
-    }
-    if let Some(name) = name.as_ref().filter(|name| is_device(&name.value)) {
-        // The videos of shots have more in their names; the output folder has this one.
-        let text = &name.value;
-        let message = format!("Windows refuses a folder `{text}`: it is the name of a device there");
-        let help = format!("write another one, such as `name: {text}-1`");
-        problems.push(Diagnostic::error("bad-name", name.span, message).help(help));
     }
     Some(Workflow {
         name: name.unwrap_or_else(|| Spanned::new(file_stem(source.name()), file.span())),

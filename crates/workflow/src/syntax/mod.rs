@@ -40,7 +40,7 @@ pub(crate) use self::group::resolve as resolve_groups;
 pub use self::keys::key_tables;
 pub(crate) use self::mapping::Mapping;
 pub use self::names::ShotRef;
-pub(crate) use self::names::{RESERVED, bad_identifier, identifier, is_device, output_name, plain_name};
+pub(crate) use self::names::{RESERVED, bad_identifier, identifier, output_name, plain_name};
 pub use self::param_kind::ParamKind;
 pub use self::params::Param;
 pub(crate) use self::repeat::{STEP, apply as apply_repeats};
