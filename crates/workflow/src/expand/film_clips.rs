@@ -203,10 +203,7 @@ impl<'w> FilmCell<'_, 'w> {
     /// The frame that stands for the film.
     pub(super) fn poster(&self, clips: &[Clip], problems: &mut Problems) -> Option<Poster> {
         match self.spec.poster.as_ref()? {
-            PosterSpec::At(time) => {
-                film_fit::check_poster(time, clips, self.nodes, problems);
-                Some(Poster::At(time.value))
-            }
+            PosterSpec::At(time) => Some(Poster::At(time.value)),
             PosterSpec::Shot(shot) => {
                 let help = "`poster` names a shot of the film, or a time such as `3s`";
                 self.first_clip_of(shot, clips, help, problems).map(Poster::Clip)

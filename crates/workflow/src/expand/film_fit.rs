@@ -1,11 +1,11 @@
-//! Checks of a film as a whole against the requested lengths of its shots: transitions on both sides of a clip, its poster and its voices.
+//! Checks of a film as a whole against the requested lengths of its shots: transitions on both sides of a clip, and its voices.
 //!
 //! Times are microseconds of the film. Clips whose length is not known yet are not checked.
 
 use super::film_edit::TOLERANCE_MICROS;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::plan::{Clip, ClipSource, Node, Transition, Voice};
-use crate::source::{Span, Spanned};
+use crate::source::Span;
 use crate::units::{EditTime, VideoDuration};
 
 /// What is shown of a clip, and what its video has before and after that.
@@ -104,29 +104,6 @@ impl Half {
 
 fn seconds(micros: i64) -> VideoDuration {
     VideoDuration::from_secs_f64(micros as f64 / 1e6)
-}
-
-/// Warns of a poster beyond the film's end: its last frame is taken instead.
-pub(super) fn check_poster(
-    poster: &Spanned<EditTime>,
-    clips: &[Clip],
-    nodes: &[Node],
-    problems: &mut Problems,
-) {
-    let EditTime::Micros(position) = poster.value else { return };
-    let Some(film) = length(clips, nodes).filter(|_| !clips.is_empty()) else { return };
-    if position.saturating_abs() <= film.saturating_add(tolerance(clips)) {
-        return;
-    }
-    let which = if position < 0 { "first" } else { "last" };
-    let seconds = seconds(film);
-    let message =
-        format!("`poster: {}` is not in the film: its {which} frame is taken instead", poster.value);
-    problems.push(
-        Diagnostic::warning("bad-film", poster.span, message)
-            .label(format!("the film has {seconds} s"))
-            .help(format!("name a time within {seconds} s, or a shot: `poster: harbor`")),
-    );
 }
 
 /// Warns of a voice that the film's end cuts off. `duration` is how long it speaks, if that is known.
