@@ -78,15 +78,6 @@ fn finishes(service: &Service, project: &Project, refused: usize) -> Output {
     last
 }
 
-#[test]
-fn rerun_that_was_killed_is_continued() {
-    let service = Service::start();
-    let project = service.project();
-    let killed = project.runner_killed_at("after submitted", RERUN);
-    assert_eq!(killed.code, None, "{}", killed.transcript());
-    finishes(&service, &project, 0);
-}
-
 /// Killed, then continued by a run without the flag.
 #[test]
 fn rerun_that_was_killed_is_continued_by_a_plain_run() {
@@ -108,18 +99,6 @@ fn rerun_is_not_ended_by_another_run() {
         project.runner(&["run", "eight.yaml", "--only", "s8"]).expect(0);
     });
     assert_eq!(killed.code, None, "{}", killed.transcript());
-    finishes(&service, &project, 0);
-}
-
-#[cfg(unix)]
-#[test]
-fn rerun_that_was_interrupted_is_continued() {
-    let service = Service::start();
-    let project = service.project();
-    let mut command = project.command(RERUN);
-    let mut has_some = || service.scripted.posts() >= SHOTS + 3;
-    let output = project.runner_signalled(&mut command, &mut [("INT", &mut has_some)]);
-    assert_eq!(output.code, Some(130), "{}", output.transcript());
     finishes(&service, &project, 0);
 }
 
