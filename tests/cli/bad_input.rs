@@ -70,13 +70,6 @@ fn check_api_key_in_file() {
 }
 
 #[test]
-fn run_missing_file() {
-    let project = Project::new("good.yaml", "");
-    let output = project.runner(&["run", "missing.yaml"]).expect(2);
-    cli_snapshot!("run_missing_file", output);
-}
-
-#[test]
 fn check_json_diagnostics() {
     let project = Project::new(
         "bad.yaml",

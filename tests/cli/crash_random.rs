@@ -140,20 +140,3 @@ pub(crate) fn unclaimed_task(proxy: &RecordingProxy, project: &Project) -> Optio
         !ledger.query_row(is_recorded, [task], |row| row.get::<_, bool>(0)).expect("an answer")
     })
 }
-
-#[cfg(unix)]
-#[test]
-fn interrupt_detaches_tasks_and_next_run_adopts_them() {
-    let project = Project::new("chain.yaml", CHAIN);
-    // It waits with the response to its first submission, so that the task is not polled before the signal.
-    let mut child = project.start_held("before submitted", &["run", "chain.yaml"]);
-    let kill_status = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(kill_status.is_ok_and(|status| status.success()), "kill is part of every unix");
-    fs_err::remove_file(project.file("waiting")).expect("the program can be let go");
-    assert_eq!(child.wait().expect("the child ends").code(), Some(130));
-    let expected = expected_decisions(&project, "chain.yaml");
-    assert_eq!(expected, [("a1".to_owned(), "adopt"), ("a2".to_owned(), "execute")].into());
-    let next = project.runner(&["run", "chain.yaml"]).expect(0);
-    assert_eq!(decisions(&next), expected, "{}", next.transcript());
-    assert_eq!((accepted(&project), shots(&project, "chain").len()), (2, 2));
-}

@@ -1,4 +1,4 @@
-//! What a terminal of 40, 80 and 200 columns shows while shots are rendered, and after the end.
+//! What a terminal of 40 and 80 columns shows while shots are rendered, and after the end.
 
 use crate::support::Project;
 use crate::support::proxy::{KEY, RecordingProxy};
@@ -68,9 +68,4 @@ fn run_is_legible_at_40_columns() {
 #[test]
 fn run_is_legible_at_80_columns() {
     run_on_terminal(80);
-}
-
-#[test]
-fn run_is_legible_at_200_columns() {
-    run_on_terminal(200);
 }

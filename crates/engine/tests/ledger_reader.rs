@@ -240,21 +240,6 @@ fn reader_open_creates_no_files() {
     assert_eq!(project.all(), before);
 }
 
-#[test]
-fn reader_open_of_anything_but_a_ledger_is_refused_without_writing() {
-    let project = Project::new(&["a"]);
-    drop(project.ledger());
-    let refused = || LedgerReader::open(&project.file()).map(|_| ()).expect_err("refused");
-    rusqlite::Connection::open(project.file())
-        .and_then(|connection| connection.pragma_update(None, "user_version", 99))
-        .expect("a version can be set");
-    let before = project.all();
-    assert!(matches!(refused(), LedgerError::OtherFormat { .. }));
-    assert_eq!(project.all(), before);
-    fs_err::write(project.file(), "no ledger at all").expect("written");
-    assert!(matches!(refused(), LedgerError::OtherFormat { .. }));
-}
-
 /// The locks that this process has on a file, by proc(5).
 #[cfg(target_os = "linux")]
 fn posix_locks(file: &Path) -> usize {

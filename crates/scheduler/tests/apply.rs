@@ -345,27 +345,6 @@ fn indeterminate_submission_is_not_repeated_and_blocks_only_its_successors() {
 }
 
 #[test]
-fn throttled_submission_halves_the_limit_and_is_retried() {
-    let mut run = Script::new(&["a", "b", "c"]);
-    run.start();
-    for name in ["a", "b", "c"] {
-        run.lookup_done(name, ExistingWork::None);
-    }
-    run.submit("b");
-    run.prepared("a");
-    assert!(run.refused("a", RefusalKind::Throttled, Some(Duration::from_secs(7))).is_empty());
-    assert_eq!(run.prepared("c"), ["submit c"], "a recorded intent is submitted");
-    run.submitted("c");
-    run.pass(Duration::from_secs(9));
-    assert_eq!(
-        run.on(Event::TimerFired),
-        ["poll b", "poll c"],
-        "the limit has halved to two, and two are in flight"
-    );
-    assert_eq!(run.completed("b"), ["prepare a", "download b"]);
-}
-
-#[test]
 fn throttled_shots_are_retried_one_by_one_and_not_before_retry_after() {
     let names: Vec<String> = (0..8).map(|number| format!("s{number}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

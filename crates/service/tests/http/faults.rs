@@ -7,7 +7,7 @@ use std::{
 
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
-use service::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, ModerationStage, Operation};
+use service::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, Operation};
 
 use crate::support::{START, TIMEOUT, TestRenderer, TestServer, digest, error_summary, request};
 
@@ -173,19 +173,4 @@ async fn slow_body_fault_limits_rate() {
     assert!(bytes.len() > 30_000);
     assert!(begin.elapsed() > Duration::from_millis(300));
     server.service.shutdown().await;
-}
-
-#[tokio::test]
-async fn moderation_faults_reject_prompt_or_fail_task() {
-    let prompt = server(Fault::Moderation { of: ModerationStage::Prompt }, None).await;
-    assert_eq!(error_summary(prompt.post(&request("p")).await).await, "400 input_moderated prompt");
-    prompt.service.shutdown().await;
-    for (stage, code) in
-        [(ModerationStage::Input, "input_moderated"), (ModerationStage::Output, "output_moderated")]
-    {
-        let server = server(Fault::Moderation { of: stage }, None).await;
-        let task = server.make(&request("p")).await;
-        assert_eq!((task["status"].as_str(), task["error"]["code"].as_str()), (Some("failed"), Some(code)));
-        server.service.shutdown().await;
-    }
 }
