@@ -173,7 +173,13 @@ pub struct Render {
     pub key: String,
     /// Its video, relative to the manifest.
     pub file: Option<String>,
-    /// Size of that.
+    /// A frame of it, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub poster: Option<String>,
+    /// SHA-256 of the video, lower-case hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// Size of the video.
     pub bytes: Option<u64>,
     /// When its task ended, or was submitted.
     #[schemars(with = "i64")]
@@ -370,8 +376,10 @@ impl Manifest {
             return Err(ManifestError::Version { version });
         }
         let mut manifest: Self = serde_json::from_str(text)?;
-        let clips =
-            manifest.clips.iter_mut().flat_map(|clip| [&mut clip.file, &mut clip.poster, &mut clip.proxy]);
+        let clips = manifest.clips.iter_mut().flat_map(|clip| {
+            let renders = clip.renders.iter_mut().flat_map(|render| [&mut render.file, &mut render.poster]);
+            [&mut clip.file, &mut clip.poster, &mut clip.proxy].into_iter().chain(renders)
+        });
         let films = manifest.films.iter_mut().flat_map(|film| [&mut film.file, &mut film.poster]);
         for path in clips.chain(films) {
             *path = path.take().filter(|path| is_inside(path));
@@ -403,12 +411,22 @@ mod tests {
         {
             assert!(!is_inside(outside), "{outside}");
         }
+        let mut manifest = manifest();
+        let text = r#"{"id":"a","shot":"a","cell":{},"state":"done","is_picked":false,"file":"../a","poster":"../b","proxy":"../c","model":"m","family":"B",
+            "request":{},"attempts":[],"parents":[],"command":"","renders":[{"number":1,"key":"k","file":"../d","poster":"../e","made_at":1,
+            "is_asked":false,"counts":true}]}"#;
+        manifest.clips.push(serde_json::from_str(text).unwrap());
+        let read = Manifest::from_json(&serde_json::to_string(&manifest).unwrap()).unwrap();
+        assert!(!serde_json::to_string(&read).unwrap().contains(".."));
+    }
+
+    fn manifest() -> Manifest {
+        Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), Timestamp(1))
     }
 
     #[test]
     fn manifests_of_other_versions_are_refused() {
-        let mut manifest =
-            Manifest::new("runner".to_owned(), "film".to_owned(), "film.yaml".to_owned(), Timestamp(1));
+        let mut manifest = manifest();
         let text = |manifest: &Manifest| serde_json::to_string(manifest).unwrap();
         assert_eq!(Manifest::from_json(&text(&manifest)).unwrap(), manifest);
         for version in [MANIFEST_VERSION - 1, MANIFEST_VERSION + 1] {

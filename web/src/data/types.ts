@@ -70,6 +70,8 @@ export interface Render {
   number: number;
   key: string;
   file: string | null;
+  /** Manifests of earlier versions have none. */
+  poster?: string | null;
   bytes: number | null;
   made_at: number;
   is_asked: boolean;

@@ -1,4 +1,5 @@
-/** The films as strips of cuts, with the takes under each shot. */
+/** The films as strips of cuts, with the takes or the renders under each shot. */
+import type { ComponentChildren } from "preact";
 import type { Clip, Cut, Film } from "../data/types";
 import { cellKey, isOpenChoice, shownClip, takesOf } from "../data/model";
 import { FILM_TEXT, StateBadge, StateIcon } from "../components/State";
@@ -86,6 +87,7 @@ interface ShotProps {
 function Shot({ clip, label, below, start, seconds }: ShotProps) {
   const shot = model.value.shot.get(clip.shot);
   const takes = below.filter((each) => cellKey(each) === cellKey(clip));
+  const renders = below.length > 1 ? [] : rendersOf(clip);
   const length = seconds ?? clip.seconds;
   const choose = shot !== undefined && isOpenChoice(shot) && takes.length > 1 && !takes.some((each) => each.is_picked);
   return (
@@ -101,18 +103,55 @@ function Shot({ clip, label, below, start, seconds }: ShotProps) {
         {clip.state !== "done" && <StateBadge state={clip.state} />}
       </button>
       {choose && <p class="choose warn">Choose 1 of {takes.length} takes</p>}
-      {below.length > 0 && (
-        <ul class="takes" aria-label={`Takes of ${label}`}>
-          {below.map((take) => (
-            <li key={take.id}>
-              <button type="button" class={`take${take.is_picked ? " picked" : ""}`} onClick={() => go({ clip: take.id })} title={take.id} aria-label={`${take.id}${take.is_picked ? " picked" : ""}`}>
-                <span class="thumb"><Poster clip={take} /></span>
-                <span class="take-name">{(!take.is_picked || take.state !== "done") && <StateIcon state={take.state} />}{take.take !== null && `#${take.take}`}{take.is_picked && " picked"}</span>
-              </button>
-            </li>
+      {renders.length > 0 && (
+        <ul class="takes" aria-label={`Renders of ${label}`}>
+          {renders.map(({ number, counts, key, clip: render }) => (
+            <Small key={key} clip={render} name={`${clip.id}, render ${number}`} mark={counts ? "used" : null} open={openRenders}>{number}</Small>
           ))}
         </ul>
       )}
+      {renders.length === 0 && below.length > 0 && (
+        <ul class="takes" aria-label={`Takes of ${label}`}>
+          {below.map((take) => (
+            <Small key={take.id} clip={take} name={take.id} mark={take.is_picked ? "picked" : null} open={(id) => go({ clip: id })}>
+              {(!take.is_picked || take.state !== "done") && <StateIcon state={take.state} />}{take.take !== null && `#${take.take}`}
+            </Small>
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+/** The renders of a clip that have a video, as clips with its poster; none where there is only one. */
+function rendersOf(clip: Clip): { number: number; counts: boolean; key: string; clip: Clip }[] {
+  const renders = (clip.renders ?? []).filter((render) => render.file !== null);
+  if (renders.length < 2) return [];
+  return renders.map(({ number, counts, key, file, poster = null }) => ({ number, counts, key, clip: { ...clip, state: "done", file, poster } }));
+}
+
+/** The details of a clip, at its renders. */
+function openRenders(id: string): void {
+  go({ clip: id });
+  requestAnimationFrame(() => document.querySelector(".renders")?.scrollIntoView({ block: "nearest" }));
+}
+
+interface SmallProps {
+  clip: Clip;
+  name: string;
+  mark: "picked" | "used" | null;
+  open: (id: string) => void;
+  children: ComponentChildren;
+}
+
+/** A take or a render: it opens the details of its clip. */
+function Small({ clip, name, mark, open, children }: SmallProps) {
+  return (
+    <li>
+      <button type="button" class={`take${mark === null ? "" : " picked"}`} onClick={() => open(clip.id)} title={name} aria-label={`${name}${mark === null ? "" : ` ${mark}`}`}>
+        <span class="thumb"><Poster clip={clip} /></span>
+        <span class="take-name">{children}{mark !== null && ` ${mark}`}</span>
+      </button>
     </li>
   );
 }

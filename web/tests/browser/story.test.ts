@@ -1,7 +1,7 @@
 /** Films, the graph, and a phone. */
 import { describe, expect, it } from "vitest";
 import { film } from "../support/data";
-import { drawn, selection, useSite } from "../support/site";
+import { drawn, ready, selection, useSite } from "../support/site";
 
 const at = useSite(film());
 
@@ -38,6 +38,19 @@ describe("story", () => {
     const page = await at("#/story");
     expect(await page.locator("main").innerText()).toMatch(/epilogue[\s\S]*waits for a pick[\s\S]*Choose 1 of 2 takes/);
     expect(await page.getByRole("list", { name: "Takes of lamp" }).getByRole("button").count()).toBe(3);
+  });
+
+  it("shows the renders of a shot under it, and opens their players", async () => {
+    const page = await at("#/story");
+    const renders = page.getByRole("list", { name: "Renders of sunrise" }).getByRole("button");
+    await expect.poll(() => renders.locator("img").evaluateAll((images) => images.map((image) => (image as HTMLImageElement).naturalWidth > 0))).toEqual(Array(5).fill(true));
+    expect((await renders.allInnerTexts()).map((text) => text.trim())).toEqual(["1", "2", "3 used", "4", "5"]);
+    await renders.nth(1).click();
+    await expect.poll(() => page.locator(".details h2").innerText()).toBe("sunrise");
+    await ready(page, 6);
+    const isInSight = () => page.locator(".renders").evaluate((list) => list.getBoundingClientRect().top < innerHeight && list.getBoundingClientRect().bottom > 48);
+    await expect.poll(isInSight).toBe(true);
+    expect((await page.locator(".renders li").allInnerTexts()).filter((text) => text.includes("used")).length).toBe(1);
   });
 });
 

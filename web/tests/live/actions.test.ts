@@ -68,6 +68,10 @@ it("renders a shot again, within a cap, and goes back to the earlier render", as
   await page.getByRole("button", { name: "Use this one" }).click();
   await expect.poll(() => page.locator(".renders li").first().innerText()).toContain("used");
   await expect.poll(() => state(page, "lamp")).toBe("done");
+  await page.evaluate(() => { location.hash = "#/story"; });
+  const renders = page.getByRole("list", { name: "Renders of lamp" }).getByRole("button");
+  await expect.poll(async () => (await renders.allInnerTexts()).map((text) => text.trim())).toEqual(["1 used", "2"]);
+  await expect.poll(() => renders.locator("img").evaluateAll((images) => images.filter((image) => (image as HTMLImageElement).naturalWidth > 0).length)).toBe(2);
 });
 
 it("shows a run again whose file has changed since its preview, and starts nothing else", async () => {

@@ -1,5 +1,5 @@
 /** Data of pages under test. */
-import type { Clip, Film, Json, Shot, ViewerData } from "../../src/data/types";
+import type { Clip, Film, Json, Render, Shot, ViewerData } from "../../src/data/types";
 
 export function clip(id: string, change: Partial<Clip> = {}): Clip {
   return {
@@ -34,6 +34,10 @@ export function clip(id: string, change: Partial<Clip> = {}): Clip {
     command: `runner run film.yaml --rerun '${id}'`,
     ...change,
   };
+}
+
+export function render(number: number, file: string, counts: boolean): Render {
+  return { number, key: number === 1 ? "c786b7a7bf87" : `c786b7a7bf87-${number}`, file: `clips/${file}.mp4`, poster: `clips/${file}.jpg`, bytes: 480_000, made_at: 1_790_000_000_000 + number, is_asked: number > 1, counts, cost: 120_000 };
 }
 
 export function page(name: string, shots: Shot[], clips: Clip[], films: Film[] = []): ViewerData {
@@ -77,7 +81,7 @@ export function film(): ViewerData {
     clip("lamp#3", { file: null, poster: null, take: 3, state: "failed", seconds: null, cost: null, failure: "The service refused the prompt: content policy", parents: [{ clip: "sea", kind: "needs" }], ...prompted("The lamp of the lighthouse turns on; warm light, rain on the glass.", 5), attempts: [
       { attempt: "at_1", key: "c786b7a7bf87", task: "task_9f1c", intended_at: 1_790_000_000_000, result: "failed", message: "The service refused the prompt: content policy" },
     ] }),
-    clip("sunrise", { ...media("sunrise"), has_audio: true, parents: [{ clip: "lamp#1", kind: "continues" }], ...prompted("Sunrise over a calm sea, golden light, clear sky.", 3) }),
+    clip("sunrise", { ...media("sunrise"), has_audio: true, renders: ["sea", "breakwater", "sunrise", "lamp-1", "lamp-2"].map((file, index) => render(index + 1, file, file === "sunrise")), parents: [{ clip: "lamp#1", kind: "continues" }], ...prompted("Sunrise over a calm sea, golden light, clear sky.", 3) }),
     clip("gulls#1", { ...media("breakwater"), take: 1, ...prompted("Gulls over the harbor, handheld.", 1) }),
     clip("gulls#2", { ...media("sunrise"), take: 2, ...prompted("Gulls over the harbor, handheld.", 2) }),
     clip("epilogue", { file: null, poster: null, state: "unpicked", seconds: null, cost: null, elapsed_ms: null, attempts: [], task: null, parents: [{ clip: "gulls#1", kind: "pick" }, { clip: "gulls#2", kind: "pick" }], ...prompted("The gulls leave the harbor.", 3) }),

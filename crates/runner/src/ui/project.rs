@@ -277,7 +277,8 @@ fn file_states(files: &[PathBuf], inputs: &[PathBuf]) -> FileStates {
 
 /// The files that a manifest names: what the server serves.
 fn named_files(manifest: &Manifest) -> HashSet<String> {
-    let renders = manifest.clips.iter().flat_map(|clip| clip.renders.iter().map(|render| &render.file));
+    let renders = manifest.clips.iter().flat_map(|clip| &clip.renders);
+    let renders = renders.flat_map(|render| [&render.file, &render.poster]);
     let clips = manifest.clips.iter().flat_map(|clip| [&clip.file, &clip.poster, &clip.proxy]).chain(renders);
     let films = manifest.films.iter().flat_map(|film| [&film.file, &film.poster]);
     clips.chain(films).flatten().cloned().collect()

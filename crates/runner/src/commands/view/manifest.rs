@@ -242,6 +242,8 @@ impl ManifestInputs<'_> {
             number: render.render,
             key: render.key.short(),
             file: video.and_then(|video| self.relative(&video.path)),
+            poster: None,
+            sha256: video.map(|video| video.sha256.clone()),
             bytes: video.map(|video| video.bytes),
             made_at: row.ended_at.or(row.submitted_at).unwrap_or(row.intended_at),
             is_asked: render.is_asked,

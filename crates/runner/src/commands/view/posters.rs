@@ -1,4 +1,4 @@
-//! Posters of clips and films, made once for each video, and what its header says.
+//! Posters of clips, their renders and films, made once for each video, and what its header says.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -33,8 +33,11 @@ struct VideoInfo {
 /// none.
 pub(super) fn make(folder: &Path, manifest: &mut Manifest) {
     let mut videos = HashMap::new();
-    for clip in manifest.clips.iter().filter(|clip| clip.state == StatusKind::Done) {
-        if let (Some(file), Some(sha256)) = (&clip.file, &clip.sha256) {
+    let done = manifest.clips.iter().filter(|clip| clip.state == StatusKind::Done);
+    let done = done.map(|clip| (&clip.file, &clip.sha256));
+    let renders = manifest.clips.iter().flat_map(|clip| &clip.renders);
+    for video in done.chain(renders.map(|render| (&render.file, &render.sha256))) {
+        if let (Some(file), Some(sha256)) = video {
             let name = format!("{}.jpg", &sha256[..sha256.len().min(16)]);
             videos.insert(file.clone(), VideoFile { path: folder.join(file), name });
         }
@@ -45,6 +48,9 @@ pub(super) fn make(folder: &Path, manifest: &mut Manifest) {
     }
     let infos = make_all(&folder.join(FOLDER), videos);
     let info = |file: &Option<String>| file.as_ref().and_then(|file| infos.get(file)).cloned();
+    for render in manifest.clips.iter_mut().flat_map(|clip| &mut clip.renders) {
+        render.poster = info(&render.file).and_then(|info| info.poster);
+    }
     for clip in manifest.clips.iter_mut().filter(|clip| clip.state == StatusKind::Done) {
         let VideoInfo { poster, frame_rate, has_audio } = info(&clip.file).unwrap_or_default();
         (clip.poster, clip.frame_rate, clip.has_audio) = (poster, frame_rate, has_audio);
