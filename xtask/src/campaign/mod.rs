@@ -1,5 +1,6 @@
 //! A campaign against the built program: processes that are killed at any moment, a service that misbehaves, folders that are moved, copied
-//! and lose their ledger. In the end every shot has its video, and no shot was paid for twice.
+//! and lose their ledger; renders that are asked for, withdrawn and picked. In the end every shot has its video, and was paid for once and for
+//! each render that was asked for.
 //!
 //! The simulation covers the state machine with its ledger; this covers the program, the network and the file system.
 
@@ -38,6 +39,8 @@ pub(crate) struct Campaign {
 struct Counts {
     projects: usize,
     runs: usize,
+    reruns: usize,
+    decisions: usize,
     killed: usize,
     interrupted: usize,
     moved: usize,
@@ -82,13 +85,13 @@ pub(crate) fn run(root: &Path, args: &Campaign) -> Result<String, String> {
 }
 
 fn report(counts: &Counts, service: &Service) -> String {
-    let Counts { projects, runs, killed, interrupted, moved, copied, .. } = counts;
+    let Counts { projects, runs, reruns, decisions, killed, interrupted, moved, copied, .. } = counts;
     let Counts { ledgers_removed, adopted, resubmitted, .. } = counts;
     let mut text = format!(
-        "campaign: {projects} projects, {runs} runs, {killed} killed, {interrupted} interrupted; folders moved {moved} times, copied {copied} times; \
-         {ledgers_removed} ledgers removed; {adopted} tasks adopted by hand, {resubmitted} submissions repeated by hand\n"
+        "campaign: {projects} projects, {runs} runs, {reruns} of which ask for renders, {killed} killed, {interrupted} interrupted; folders moved {moved} times, copied {copied} times; \
+         {ledgers_removed} ledgers removed; {decisions} picks and withdrawals; {adopted} tasks adopted by hand, {resubmitted} submissions repeated by hand\n"
     );
     let _ = write!(text, "{}", service.report());
-    text.push_str("\nno shot was paid for twice, and every paid video is on disk");
+    text.push_str("\nevery shot was paid for once and for each render that was asked for, and every paid video is on disk");
     text
 }

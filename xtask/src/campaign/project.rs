@@ -1,10 +1,12 @@
 //! One project: a folder with a workflow, played with until all of it is done.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 
 use super::service::Service;
@@ -17,8 +19,12 @@ use crate::stub_video;
 const MAX_RUN: Duration = Duration::from_mins(2);
 /// How long the service has to be idle before its account is final.
 const SETTLED: Duration = Duration::from_millis(150);
-/// How often the program is run at a service that behaves, until all shots are done.
-const MAX_RUNS: usize = 8;
+/// How often the program is run at a service that behaves, until all shots and the renders that were asked for are done.
+const MAX_RUNS: usize = 16;
+const ASKED: &str = "SELECT w.instance, SUM(w.state = 'open'), SUM(w.state IN ('open', 'done')), SUM(w.state = 'withdrawn' AND w.render > 1
+    AND EXISTS (SELECT 1 FROM renders r JOIN attempts a ON a.key = r.request || CASE r.number WHEN 1 THEN '' ELSE '#' || r.number END
+        WHERE r.instance = w.instance AND r.render = w.render AND a.state NOT IN ('failed', 'refused', 'not-accepted')))
+    FROM wishes w GROUP BY w.instance";
 
 /// The longest chain of shots that continue each other.
 const MAX_CHAIN: usize = 3;
@@ -49,6 +55,9 @@ impl Shot {
     }
 }
 
+/// By shot, how many renders were asked for: those that are not done, those with the done ones, and those that were withdrawn once they had begun.
+type Asked = BTreeMap<String, [usize; 3]>;
+
 pub(super) struct Project<'a> {
     program: &'a Path,
     service: &'a Service,
@@ -58,6 +67,8 @@ pub(super) struct Project<'a> {
     folders: usize,
     number: usize,
     shots: Vec<Shot>,
+    /// Shots of which a render was asked for before anything was paid for: it may be the one that the file wants.
+    early: BTreeSet<String>,
     /// The commands and their ends, for the report of a violation.
     log: String,
 }
@@ -89,12 +100,15 @@ impl<'a> Project<'a> {
             );
         }
         fs_err::write(folder.join("film.yaml"), text).map_err(|error| error.to_string())?;
-        Ok(Self { program, service, home, folder, folders: 1, number, shots, log: String::new() })
+        let (early, log) = (BTreeSet::new(), String::new());
+        Ok(Self { program, service, home, folder, folders: 1, number, shots, early, log })
     }
 
     /// Plays with the project, then brings it to its end and checks what it cost.
     pub(super) fn play(&mut self, choices: &mut Choices, counts: &mut Counts) -> Result<(), String> {
-        self.steps(choices, counts).map_err(|violation| {
+        // What is done is played with once more: then there is something to render again.
+        let played = self.steps(choices, counts).and_then(|()| self.steps(choices, counts));
+        played.and_then(|()| self.rebuild(counts)).map_err(|violation| {
             // For whoever looks into it.
             self.home.disable_cleanup(true);
             format!("{}\n{violation}; its folder is kept: {}", self.log, self.home.path().display())
@@ -103,20 +117,35 @@ impl<'a> Project<'a> {
 
     fn steps(&mut self, choices: &mut Choices, counts: &mut Counts) -> Result<(), String> {
         self.service.set_calm(false);
-        for _ in 0..2 + choices.roll(5) {
-            match choices.roll(10) {
+        for _ in 0..2 + choices.roll(8) {
+            match choices.roll(14) {
                 0 => self.move_folder(counts)?,
                 1 => self.copy_folder(counts)?,
-                2 => self.remove_ledger(counts)?,
+                // A ledger that is lost takes with it what was asked for.
+                2 if self.asked()?.is_empty() && self.folder.join(".runner/ledger.db").exists() => {
+                    self.remove_ledger(counts);
+                    // As a person would who noticed: otherwise nothing tells of tasks whose runs ended in good order.
+                    self.adopt(counts)?;
+                }
                 3 => self.resolve(counts)?,
+                4..=6 => self.decide(choices, counts)?,
                 _ => self.run_several(choices, counts)?,
             }
         }
         self.service.set_calm(true);
+        let mut is_fetched = false;
         for _ in 0..MAX_RUNS {
             counts.runs += 1;
             let output = self.runner(&["run", "film.yaml"])?;
             match output.status.code() {
+                // One run makes one render of each shot.
+                Some(DONE) if self.asked()?.values().any(|[open, ..]| *open > 0) => {}
+                // What was withdrawn or is not picked any more may be at the service, and may count once it is here.
+                Some(DONE) if !is_fetched => {
+                    self.resolve(counts)?;
+                    self.runner(&["ledger", "fetch", "--all", "--in", "film.yaml"])?;
+                    is_fetched = true;
+                }
                 Some(DONE) => return self.check(),
                 Some(ACTION_NEEDED) => {
                     // Only where it is suggested: otherwise it would hide that the ledger has lost something.
@@ -133,14 +162,34 @@ impl<'a> Project<'a> {
         Err(format!("not done after {MAX_RUNS} runs at a service that behaves"))
     }
 
+    /// What a run asks for, if it does.
+    fn rerun_arguments(&mut self, choices: &mut Choices, counts: &mut Counts) -> Vec<String> {
+        counts.runs += 1;
+        let mut arguments = Vec::new();
+        for Shot { name, .. } in self.shots.iter().filter(|_| choices.roll(6) == 0) {
+            if self.paid(name) == 0 {
+                self.early.insert(name.clone());
+            }
+            arguments.push(name.clone());
+        }
+        if !arguments.is_empty() {
+            counts.reruns += 1;
+            arguments.insert(0, "--rerun".to_owned());
+            arguments.extend((choices.roll(4) == 0).then(|| "--new".to_owned()));
+        }
+        arguments
+    }
+
     /// Up to three runs at once, some of which are killed or interrupted.
     fn run_several(&mut self, choices: &mut Choices, counts: &mut Counts) -> Result<(), String> {
-        let mut children = Vec::new();
+        let (before, mut children, mut commands) = (self.asked()?, Vec::new(), Vec::new());
         for _ in 0..=choices.roll(3) {
-            counts.runs += 1;
+            let arguments = self.rerun_arguments(choices, counts);
             let log = self.home.path().join(format!("run-{}.log", counts.runs));
             let log = fs_err::File::create(log).map_err(|error| error.to_string())?;
             let mut command = self.command(&["run", "film.yaml", "-vv"]);
+            command.args(&arguments);
+            commands.push(arguments);
             command.stdout(Stdio::null()).stderr(log.into_file());
             children.push(command.spawn().map_err(|error| error.to_string())?);
         }
@@ -160,15 +209,76 @@ impl<'a> Project<'a> {
                 _ => {}
             }
         }
-        for mut child in children {
+        for (mut child, command) in children.into_iter().zip(&commands) {
             let code = Self::wait(&mut child)?;
-            let _ = writeln!(self.log, "run film.yaml: {code:?}");
+            let _ = writeln!(self.log, "run {}: {code:?}", command.join(" "));
             // No code: it was killed.
             if !matches!(code, None | Some(DONE | FAILED | ACTION_NEEDED | UNUSABLE | INTERRUPTED)) {
                 return Err(format!("a run ended with {code:?}"));
             }
         }
-        self.wait_for_service()
+        self.wait_for_service()?;
+        self.check_asked(&commands, &before)
+    }
+
+    /// What the ledger has.
+    fn asked(&self) -> Result<Asked, String> {
+        let ledger = self.folder.join(".runner/ledger.db");
+        let connection = Connection::open_with_flags(ledger, OpenFlags::SQLITE_OPEN_READ_WRITE);
+        // There is none yet, or a run that was killed early has left it without tables.
+        let Ok(connection) = connection else { return Ok(Asked::new()) };
+        let Ok(mut statement) = connection.prepare(ASKED) else { return Ok(Asked::new()) };
+        let rows = statement.query_map([], |row| {
+            let count = |index| row.get::<_, u32>(index).map(|count| count as usize);
+            Ok((row.get(0)?, [count(1)?, count(2)?, count(3)?]))
+        });
+        rows.and_then(Iterator::collect).map_err(|error| format!("the ledger cannot be read: {error}"))
+    }
+
+    /// Each command has asked for one render of a shot at most, and for none where it could continue one.
+    fn check_asked(&self, commands: &[Vec<String>], before: &Asked) -> Result<(), String> {
+        let after = self.asked()?;
+        for Shot { name, .. } in &self.shots {
+            let of = |asked: &Asked| asked.get(name).copied().unwrap_or_default();
+            let ([open, before, _], [_, after, _]) = (of(before), of(&after));
+            let may_ask = match commands {
+                [only] if open > 0 && !only.iter().any(|argument| argument == "--new") => 0,
+                _ => commands.iter().filter(|command| command.contains(name)).count(),
+            };
+            if after > before + may_ask {
+                return Err(format!("{name}: {before} renders asked for, {may_ask} more, now {after}"));
+            }
+        }
+        self.check_paid(&after, false)
+    }
+
+    /// A shot was paid for once, and for each render that was asked for; one that continues another, for each video of that.
+    fn check_paid(&self, asked: &Asked, is_end: bool) -> Result<(), String> {
+        for Shot { name, continues, .. } in &self.shots {
+            let [_, asked, withdrawn] = asked.get(name).copied().unwrap_or_default();
+            let of_file = usize::from(!self.early.contains(name));
+            let at_least = if is_end { (of_file + asked).max(1) } else { 0 };
+            let at_most = continues.as_ref().map_or(1, |before| self.paid(before)) + asked + withdrawn;
+            let paid = self.paid(name);
+            if !(at_least..=at_most).contains(&paid) {
+                return Err(format!("{name} was paid for {paid} times, not {at_least} to {at_most}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Picks a render of a shot if there is one of that number, removes the pick, or withdraws what is asked for.
+    fn decide(&mut self, choices: &mut Choices, counts: &mut Counts) -> Result<(), String> {
+        let shot = format!("s{}", choices.roll(self.shots.len() as u64));
+        let arguments = match choices.roll(6) {
+            0 => vec!["pick", "film.yaml", &shot, "--clear"],
+            1 | 2 => vec!["pick", "film.yaml", &shot, "1"],
+            3 => vec!["pick", "film.yaml", &shot, "2"],
+            _ => vec!["run", "film.yaml", "--withdraw", "--rerun"],
+        };
+        // Without effect, a command prints nothing there.
+        counts.decisions += usize::from(!self.runner(&arguments)?.stdout.is_empty());
+        Ok(())
     }
 
     fn wait(child: &mut Child) -> Result<Option<i32>, String> {
@@ -227,18 +337,25 @@ impl<'a> Project<'a> {
         Ok(())
     }
 
-    fn remove_ledger(&mut self, counts: &mut Counts) -> Result<(), String> {
-        let folder = self.folder.join(".runner");
-        if !folder.join("ledger.db").exists() {
-            return Ok(());
-        }
+    fn remove_ledger(&mut self, counts: &mut Counts) {
         for file in ["ledger.db", "ledger.db-wal", "ledger.db-shm"] {
-            let _ = fs_err::remove_file(folder.join(file));
+            let _ = fs_err::remove_file(self.folder.join(".runner").join(file));
         }
         counts.ledgers_removed += 1;
         self.log.push_str("ledger removed\n");
-        // As a person would who noticed: otherwise nothing tells of tasks whose runs ended in good order.
-        self.adopt(counts)
+    }
+
+    /// Where all is done, the ledger is rebuilt from the videos, and nothing more is paid for.
+    fn rebuild(&mut self, counts: &mut Counts) -> Result<(), String> {
+        let paid = |project: &Self| project.shots.iter().map(|shot| project.paid(&shot.name)).sum::<usize>();
+        let before = paid(self);
+        self.remove_ledger(counts);
+        self.runner(&["ledger", "adopt", "film.yaml"])?;
+        let code = self.runner(&["run", "film.yaml"])?.status.code();
+        let is_done = (code, paid(self)) == (Some(DONE), before);
+        is_done
+            .then_some(())
+            .ok_or_else(|| format!("with a rebuilt ledger, a run pays or ends with {code:?}"))
     }
 
     /// Records what the account lists and the ledger does not know.
@@ -275,6 +392,8 @@ impl<'a> Project<'a> {
                 continue;
             };
             let mut is_adopted = false;
+            // Another render is called after its shot.
+            let (shot, _) = shot.split_once('#').unwrap_or((shot, ""));
             for task in self.service.paid(&self.prompt(shot)) {
                 let output =
                     self.runner(&["resolve", "film.yaml", attempt, "--adopt", &task, "--no-verify"])?;
@@ -292,20 +411,19 @@ impl<'a> Project<'a> {
         Ok(())
     }
 
-    /// Every shot was paid for once, its video is on disk, and it was sent with a frame exactly if it continues another.
+    /// Every shot was paid for as often as it is wanted, each video is on disk, and was sent with a frame exactly if it continues another.
     fn check(&mut self) -> Result<(), String> {
         self.wait_for_service()?;
+        self.check_paid(&self.asked()?, true)?;
         let files = fs_err::read_dir(self.folder.join("out/film")).map_err(|error| error.to_string())?;
         let videos: Vec<Vec<u8>> =
             files.filter_map(Result::ok).filter_map(|entry| fs_err::read(entry.path()).ok()).collect();
         for Shot { name, continues, depth: _ } in &self.shots {
             let prompt = self.prompt(name);
-            let paid = self.service.paid(&prompt);
-            let [task] = &paid[..] else {
-                return Err(format!("{name} was paid for {} times: {paid:?}", paid.len()));
-            };
-            if !videos.iter().any(|video| stub_video::is_named(video, task)) {
-                return Err(format!("the video of {name}, task {task}, is not on disk"));
+            for task in self.service.paid(&prompt) {
+                if !videos.iter().any(|video| stub_video::is_named(video, &task)) {
+                    return Err(format!("the video of {name}, task {task}, is not on disk"));
+                }
             }
             if !self.service.have_frame(&prompt, continues.is_some()) {
                 return Err(format!(
@@ -314,6 +432,10 @@ impl<'a> Project<'a> {
             }
         }
         Ok(())
+    }
+
+    fn paid(&self, shot: &str) -> usize {
+        self.service.paid(&self.prompt(shot)).len()
     }
 
     fn prompt(&self, shot: &str) -> String {
