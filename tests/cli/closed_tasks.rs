@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 
 use crate::support::program::Output;
 use crate::support::proxy::{KEY, OTHER_KEY, RecordingProxy};
-use crate::support::scripted::{ScriptedService, response};
+use crate::support::scripted::{ScriptedService, response, task_id};
 use crate::support::{Project, cli_snapshot, inline_snapshot};
 
 const TWO: &str = "version: 1\nname: two\ndefaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }\nshots:\n  \
@@ -107,6 +109,30 @@ fn task_whose_video_is_gone_is_closed_and_stays_paid() {
     assert_eq!(spending(&project), (0, 100_000));
     project.runner(&["run", "two.yaml", "--rerun", "one"]).expect(3);
     assert_eq!(service.posts(), 2);
+}
+
+/// A render that was asked for is paid for once, also if its video is gone: another one is asked for again. If it comes back after all, it counts.
+#[test]
+fn asked_render_whose_video_is_gone_is_not_paid_for_again() {
+    let is_gone = Arc::new(AtomicBool::new(false));
+    let service = ScriptedService::start({
+        let is_gone = is_gone.clone();
+        move |call| {
+            let is_download = call.path.ends_with("/content") || call.path.starts_with("/files/");
+            (is_download && is_gone.load(Ordering::Relaxed)).then(|| response(410, &[], GONE))
+        }
+    });
+    let project = Project::new("two.yaml", TWO).against(&service.url, KEY);
+    project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);
+    is_gone.store(true, Ordering::Relaxed);
+    project.runner(&["run", "two.yaml", "--only", "one", "--rerun"]).expect(3);
+    let plain = project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);
+    assert_eq!(service.posts(), 2, "{}", plain.transcript());
+    is_gone.store(false, Ordering::Relaxed);
+    project.runner(&["ledger", "fetch", "--all", "--in", "two.yaml"]).expect(0);
+    let plain = project.runner(&["run", "two.yaml", "--only", "one"]).expect(0);
+    assert_eq!(service.posts(), 2, "{}", plain.transcript());
+    assert!(plain.out.contains(&task_id(2)), "it is the newest that was asked for: {}", plain.transcript());
 }
 
 /// The video of each attempt is gone: no later run pays for more of them, and each task is closed by the command that is printed, or by its id.

@@ -21,7 +21,7 @@ const MAX_RUN: Duration = Duration::from_mins(2);
 const SETTLED: Duration = Duration::from_millis(150);
 /// How often the program is run at a service that behaves, until all shots and the renders that were asked for are done.
 const MAX_RUNS: usize = 16;
-const ASKED: &str = "SELECT w.instance, SUM(w.state = 'open'), SUM(w.state IN ('open', 'done')), SUM(w.state = 'withdrawn' AND w.render > 1
+const ASKED: &str = "SELECT w.instance, SUM(w.state = 'open'), SUM(w.state IN ('open', 'done')), SUM(w.state IN ('withdrawn', 'failed') AND w.render > 1
     AND EXISTS (SELECT 1 FROM renders r JOIN attempts a ON a.key = r.request || CASE r.number WHEN 1 THEN '' ELSE '#' || r.number END
         WHERE r.instance = w.instance AND r.render = w.render AND a.state NOT IN ('failed', 'refused', 'not-accepted')))
     FROM wishes w GROUP BY w.instance";
@@ -55,7 +55,7 @@ impl Shot {
     }
 }
 
-/// By shot, how many renders were asked for: those that are not done, those with the done ones, and those that were withdrawn once they had begun.
+/// By shot, how many renders were asked for: those that are not done, those with the done ones, and those that were withdrawn, or lost, once they had begun.
 type Asked = BTreeMap<String, [usize; 3]>;
 
 pub(super) struct Project<'a> {

@@ -122,6 +122,8 @@ impl<'a> Writer<'a> {
                     | AttemptState::NotAccepted
                     | AttemptState::Abandoned => return Ok(()),
                 }
+                // Another one is paid for only if it is asked for again.
+                renders::close_wish(self.transaction, attempt, WishEnd::Failed)?;
                 self.end(attempt, AttemptState::Missing, Some(reason.as_str()))
             }
             Event::Polled { attempt, result: PollResult::Failed { failure }, next, .. } => {

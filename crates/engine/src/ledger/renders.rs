@@ -226,15 +226,15 @@ pub struct RecordedRender {
 pub(super) enum WishEnd {
     /// Its render has a video.
     Done,
-    /// Its render has failed for good.
+    /// Its render has failed for good, or is lost, unless it comes back.
     Failed,
 }
 
-/// Closes the open wish that an attempt is for, if it is for one.
+/// Closes the wish that an attempt is for, if it is for one.
 pub(super) fn close_wish(connection: &Connection, attempt: &AttemptId, end: WishEnd) -> rusqlite::Result<()> {
     let key: Option<String> = connection
         .prepare_cached(
-            "SELECT key FROM attempts WHERE id = ?1 AND EXISTS (SELECT 1 FROM wishes WHERE state = 'open')",
+            "SELECT key FROM attempts WHERE id = ?1 AND EXISTS (SELECT 1 FROM wishes WHERE state IN ('open', 'failed'))",
         )?
         .query_row([attempt.as_str()], |row| row.get(0))
         .optional()?;
@@ -245,7 +245,7 @@ pub(super) fn close_wish(connection: &Connection, attempt: &AttemptId, end: Wish
     };
     connection
         .prepare_cached(
-            "UPDATE wishes SET state = ?3 WHERE state = 'open' AND EXISTS (SELECT 1 FROM renders r
+            "UPDATE wishes SET state = ?3 WHERE state IN ('open', 'failed') AND EXISTS (SELECT 1 FROM renders r
              WHERE r.workflow = wishes.workflow AND r.request = ?1 AND r.number = ?2 AND r.instance = wishes.instance AND r.render = wishes.render)",
         )?
         .execute((key.numbered(1).to_string(), key.number(), state))?;
