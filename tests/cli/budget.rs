@@ -174,6 +174,14 @@ fn rerun_shot_supersedes_and_is_shared_across_workflows() {
     cli_snapshot!("run_up_to_date", other.sorted());
     assert_eq!((proxy.posts().len(), shots(&project, "other").len()), (4, 3));
 
+    let salted = project.runner(&["run", "three.yaml", "--salt", "second thoughts"]).expect(0);
+    inline_snapshot!(salted.notes(), @"
+    3 of 3 shots are done, 3 submitted
+    spent: 0.40 USD for 3 videos
+    prices: prices.yaml, as of 2026-11-01 (a test)
+    ");
+    project.runner(&["run", "three.yaml", "--salt", "second thoughts"]).expect(0);
+    assert_eq!(proxy.posts().len(), 7, "the same salt finds the same videos");
     let unknown = project.runner(&["run", "three.yaml", "--rerun", "nothing-of-the-kind"]).expect(2);
     cli_snapshot!("run_rerun_unknown_shot", unknown);
 }

@@ -28,16 +28,6 @@ film:
   output: chains.mp4
 ";
 
-/// One chain of two.
-#[cfg(unix)]
-const CHAIN: &str = r"version: 1
-name: chain
-defaults: { model: modelb-video-480p, seconds: 1, size: 480x480 }
-shots:
-  - { id: a1, prompt: a quiet sea }
-  - { id: a2, prompt: the sea wakes, continues: a1 }
-";
-
 fn on_disk(project: &Project) -> usize {
     shots(project, "chains").len()
 }

@@ -32,7 +32,7 @@ fn assert_refused_everywhere(project: &Project) -> String {
 
 #[test]
 fn check_png_of_22_mib_is_refused() {
-    insta::assert_snapshot!(refused("big.png", &[0; 22 << 20]));
+    insta::assert_snapshot!(refused("big.png", &vec![0; 22 << 20]));
 }
 
 /// The beginning of a file in the container of MP4 with a brand.

@@ -92,6 +92,8 @@ fn dry_run_is_the_plan_of_that_run() {
         (&["--fail-fast"][..], 0),
         (&["--rerun", "two", "--fail-fast"], 1),
         (&["--rerun", "one", "--fail-fast"], 2),
+        (&["--salt", "other"], 2),
+        (&["--salt", "third", "--only", "one", "--fail-fast"], 1),
     ] {
         assert_eq!(plan(arguments), submitted, "{arguments:?}");
         assert_eq!(run(arguments), submitted, "{arguments:?}");

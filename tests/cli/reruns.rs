@@ -104,6 +104,18 @@ fn rerun_is_not_ended_by_another_run() {
 
 #[cfg(unix)]
 #[test]
+fn rerun_that_was_interrupted_is_continued() {
+    let service = Service::start();
+    let project = service.project();
+    let mut command = project.command(RERUN);
+    let mut has_some = || service.scripted.posts() >= SHOTS + 3;
+    let output = project.runner_signalled(&mut command, &mut [("INT", &mut has_some)]);
+    assert_eq!(output.code, Some(130), "{}", output.transcript());
+    finishes(&service, &project, 0);
+}
+
+#[cfg(unix)]
+#[test]
 fn rerun_whose_tasks_are_all_in_flight_is_continued() {
     let service = Service::start();
     let project = service.project();

@@ -137,7 +137,7 @@ fn fetch_looks_at_every_task_before_it_waits_for_one() {
     project.runner(&["run", "two.yaml", "--only", "one"]).expect(3);
     project.runner(&["run", "two.yaml", "--only", "two"]).expect(3);
     let started = std::time::Instant::now();
-    let fetch = project.runner(&["ledger", "fetch", "--all", "--in", "two.yaml"]).expect(3);
+    let fetch = project.runner(&["ledger", "fetch", "--all", "--in", "two.yaml", "--timeout", "2"]).expect(3);
     assert!(started.elapsed().as_secs() < 60, "{}", fetch.transcript());
     let first_words: Vec<&str> = fetch.out.lines().filter_map(|line| line.split(':').next()).collect();
     assert_eq!(first_words, ["two", "one"], "{}", fetch.transcript());
@@ -152,7 +152,7 @@ const VARIANTS: &str = "version: 1\nname: two\nparams: { sea: quiet }\n\
 fn tasks_of_runs_with_other_arguments_are_listed_with_their_command() {
     let proxy = RecordingProxy::faithful();
     let project = Project::new("two.yaml", VARIANTS).against(&proxy.url, KEY);
-    let variants: [&[&str]; 2] = [&["-p", "sea=dark b"], &["-a", "sea=red,blue"]];
+    let variants: [&[&str]; 2] = [&["--salt", "a b"], &["-a", "sea=red,blue"]];
     for arguments in variants {
         let arguments = [&["run", "two.yaml", "--jobs", "1"], arguments].concat();
         let killed = project.runner_killed_at("before polled", &arguments);

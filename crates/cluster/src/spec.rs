@@ -23,6 +23,8 @@ pub struct RunSpec {
     pub only: Option<Vec<String>>,
     /// Whether nothing more is submitted once a shot has failed.
     pub fail_fast: bool,
+    /// Text that is part of every key.
+    pub salt: Option<String>,
     /// Limits and timeouts as the client asks for them; workers set the least poll interval ([`effective_policy`]).
     pub policy: Policy,
     pub caps: BudgetCaps,
@@ -60,6 +62,7 @@ impl RunSpec {
     ) -> RunState {
         let selected = |only: &Vec<String>| Selection::only(only.iter().filter_map(|name| plan.find(name)));
         let keys = KeyResolver::new(identity)
+            .with_salt(self.salt.clone())
             .with_renders(self.renders.renders())
             .with_selection(&plan, self.only.as_ref().map(selected).as_ref());
         RunState::new(plan, identity, policy).with_budget(Budget::new(self.caps, prices)).with_keys(keys)

@@ -137,6 +137,7 @@ impl Cluster {
             plan: self.store.put(ObjectKind::Plan, plan).await.expect("stored"),
             only: None,
             fail_fast: false,
+            salt: None,
             policy: policy(),
             caps,
             prices: None,

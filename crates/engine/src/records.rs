@@ -60,8 +60,13 @@ pub trait RunRecords {
         self.spending()
     }
 
-    /// The keys of a plan's nodes at `service`.
-    fn plan_keys<'a>(&'a self, plan: &'a Plan, service: &'a str) -> RunReading<'a, PlanKeys>;
+    /// The keys of a plan's nodes at `service`, with the salt of a run.
+    fn plan_keys<'a>(
+        &'a self,
+        plan: &'a Plan,
+        service: &'a str,
+        salt: Option<&'a str>,
+    ) -> RunReading<'a, PlanKeys>;
 }
 
 /// Records of work by key, as previews of a run and the viewer read them.
@@ -176,8 +181,13 @@ impl RunRecords for LedgerReader {
         ready(self.spending_of(runs))
     }
 
-    fn plan_keys<'a>(&'a self, plan: &'a Plan, service: &'a str) -> RunReading<'a, PlanKeys> {
-        ready(self.plan_keys(plan, service))
+    fn plan_keys<'a>(
+        &'a self,
+        plan: &'a Plan,
+        service: &'a str,
+        salt: Option<&'a str>,
+    ) -> RunReading<'a, PlanKeys> {
+        ready(self.plan_keys(plan, service, salt))
     }
 }
 

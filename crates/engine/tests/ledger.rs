@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::ledger::{Persist, RunLock};
+use engine::ledger::{LedgerReader, Persist, RunLock};
 use engine::{Ledger, LedgerError};
 use rusqlite::Connection;
 use scheduler::budget::{Amount, BudgetCap, BudgetCaps, Reservation};
@@ -97,7 +97,8 @@ fn open_anything_but_a_ledger_is_refused_without_writing() {
         let refused = open(folder.path()).expect_err("it is refused");
         assert!(matches!(refused, LedgerError::OtherFormat { .. }), "{refused:?}");
         assert!(refused.to_string().contains("move it away, and `runner ledger adopt`"), "{refused}");
-        let refused = LedgerReader::open(&folder.path().join("ledger.db")).map(drop).expect_err("it is not read");
+        let refused =
+            LedgerReader::open(&folder.path().join("ledger.db")).map(drop).expect_err("it is not read");
         assert!(matches!(refused, LedgerError::OtherFormat { .. }), "{refused:?}");
         assert!(files(folder.path()) == before, "not one byte, not one file");
     }

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::Ledger;
 use engine::ledger::{LedgerReader, Persist, RunLock};
-use engine::{Ledger, LedgerError};
 use scheduler::budget::{BudgetCaps, Reservation};
 use scheduler::{
     Artifact, AttemptId, Event, ExistingWork, PollResult, RunId, RunProjection, Seq, StatusKind, TaskId,

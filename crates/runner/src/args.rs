@@ -184,6 +184,9 @@ pub(crate) struct RunArgs {
     /// With --rerun: withdraw what was asked for and is not done, and run nothing.
     #[arg(long, requires = "rerun", conflicts_with_all = ["new", "dry_run"])]
     pub(crate) withdraw: bool,
+    /// Text that becomes part of every shot's key: videos are shared only between runs with the same salt.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) salt: Option<String>,
     /// Continue although the ledger lacks videos or killed runs of this project. Work that is not recorded is submitted and paid for again.
     #[arg(long)]
     pub(crate) force: bool,

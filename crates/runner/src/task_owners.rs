@@ -76,11 +76,12 @@ impl TaskOwners {
                 continue;
             };
             let command = self.command(&arguments);
+            let salt = arguments.salt.clone();
             let plan_keys = match keys.entry((arguments.clone(), &task.service)) {
                 std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
                 std::collections::hash_map::Entry::Vacant(entry) => {
                     entry.insert(match self.plan(&arguments) {
-                        Some(plan) => Some(records.plan_keys(plan, &task.service).await?),
+                        Some(plan) => Some(records.plan_keys(plan, &task.service, salt.as_deref()).await?),
                         None => None,
                     })
                 }
@@ -122,8 +123,11 @@ impl TaskOwners {
             param_files: arguments.param_files.iter().map(|file| self.shown_folder.join(file)).collect(),
             axes: arguments.axes.clone(),
         };
-        NamedWorkflow::new(&self.shown_folder.join(&arguments.file), &self.suffix)
-            .with_arguments(&overrides, None)
+        NamedWorkflow::new(&self.shown_folder.join(&arguments.file), &self.suffix).with_arguments(
+            &overrides,
+            arguments.salt.as_deref(),
+            None,
+        )
     }
 }
 
@@ -134,12 +138,13 @@ impl TaskOwners {
 /// When the ledger cannot be read.
 pub(crate) async fn unclaimed_tasks(
     workflow: &WorkflowArgs,
+    salt: Option<&str>,
     paths: &ProjectPaths,
     plan: &Plan,
     service: &str,
 ) -> Result<Vec<(String, TaskId)>, LedgerError> {
     let Some(reader) = LedgerReader::open(&paths.ledger())? else { return Ok(Vec::new()) };
-    let own_arguments = plan_arguments(workflow, paths);
+    let own_arguments = plan_arguments(workflow, salt, paths);
     let is_of_workflow = |open: &OpenAttempt| match &open.arguments {
         Some(arguments) => arguments.file == own_arguments.file,
         None => open.workflow == plan.name(),
@@ -169,7 +174,11 @@ pub(crate) async fn unclaimed_tasks(
 }
 
 /// The arguments of a command that determine its plan and keys, for the record.
-pub(crate) fn plan_arguments(workflow: &WorkflowArgs, paths: &ProjectPaths) -> PlanArguments {
+pub(crate) fn plan_arguments(
+    workflow: &WorkflowArgs,
+    salt: Option<&str>,
+    paths: &ProjectPaths,
+) -> PlanArguments {
     let OverrideArgs { params, param_files, axes } = &workflow.overrides;
     let below_project = |file: &PathBuf| {
         let absolute = std::path::absolute(file).unwrap_or_else(|_| file.clone());
@@ -177,6 +186,7 @@ pub(crate) fn plan_arguments(workflow: &WorkflowArgs, paths: &ProjectPaths) -> P
     };
     PlanArguments {
         file: PlanArguments::file_name(&workflow.file),
+        salt: salt.map(str::to_owned),
         params: params.clone(),
         param_files: param_files.iter().map(below_project).collect(),
         axes: axes.clone(),
@@ -193,13 +203,14 @@ mod tests {
         let owners = TaskOwners::new(Path::new("films/two.yaml"), &paths, None);
         let arguments = PlanArguments {
             file: "my two.yaml".to_owned(),
+            salt: Some("a $b".to_owned()),
             params: vec![("keeper".to_owned(), "it's".to_owned())],
             param_files: vec!["cast.yaml".to_owned(), "/etc/all.yaml".to_owned()],
             axes: vec![("look".to_owned(), "noir,pastel".to_owned())],
         };
         assert_eq!(
             owners.command(&arguments),
-            r"runner run 'films/my two.yaml' -p 'keeper=it'\''s' --param-file films/cast.yaml --param-file /etc/all.yaml -a look=noir,pastel"
+            r"runner run 'films/my two.yaml' --salt 'a $b' -p 'keeper=it'\''s' --param-file films/cast.yaml --param-file /etc/all.yaml -a look=noir,pastel"
         );
         let stored = serde_json::to_string(&arguments).unwrap();
         assert_eq!(serde_json::from_str::<PlanArguments>(&stored).unwrap(), arguments);

@@ -11,6 +11,8 @@ use crate::renders::{Choice, RecordedRenders, Renders};
 #[derive(Debug, Clone, Default)]
 pub struct KeyResolver {
     service: String,
+    /// Salt of all keys of the run.
+    salt: Option<String>,
     renders: Renders,
     /// The nodes that the run may submit; `None` for all.
     selected: Option<HashSet<NodeIx>>,
@@ -27,6 +29,12 @@ impl KeyResolver {
     #[must_use]
     pub fn new(service: impl Into<String>) -> Self {
         Self { service: service.into(), ..Self::default() }
+    }
+
+    /// Salts all keys of the run with `salt`.
+    #[must_use]
+    pub fn with_salt(self, salt: Option<String>) -> Self {
+        Self { salt, ..self }
     }
 
     /// Keys of the renders on record.
@@ -123,6 +131,7 @@ impl KeyResolver {
     ) -> Option<NodeKey> {
         let identities = self.input_identities(plan, node, artifact);
         let identities = identities.into_iter().collect::<Option<Vec<_>>>()?;
-        Some(workflow::plan::key(plan.node(node), service, &identities))
+        let key = workflow::plan::key(plan.node(node), service, &identities);
+        Some(self.salt.as_deref().map_or(key, |salt| key.salted(salt)))
     }
 }

@@ -96,7 +96,7 @@ impl RendersOfRequest {
         assigned: impl IntoIterator<Item = AssignedRender>,
         work: impl IntoIterator<Item = (u32, Work)>,
     ) -> Self {
-        let mut renders = Self { first_unused: 1, ..Self::default() };
+        let mut renders = Self::default();
         for AssignedRender { instance, render, number } in assigned {
             renders.assign(&instance, Choice { render, number });
         }

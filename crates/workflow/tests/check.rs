@@ -83,8 +83,9 @@ fn readable(plan: &Plan) -> String {
         if !node.cell.is_empty() {
             note("cell", json!(node.cell));
         }
-        if node.take.is_some() || node.retry > 1 || node.timeout.is_some() {
+        if node.take.is_some() || node.salt.is_some() || node.retry > 1 || node.timeout.is_some() {
             note("take", json!(node.take));
+            note("salt", json!(node.salt));
             note("retry", json!(node.retry));
             if !node.retry_on.is_default() {
                 note("retry_on", json!(node.retry_on));

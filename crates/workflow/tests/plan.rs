@@ -149,7 +149,7 @@ fn changing_pick_keeps_requests_and_keys_of_takes() {
 }
 
 #[test]
-fn key_changes_with_request_service_and_inputs() {
+fn key_changes_with_request_salt_service_and_inputs() {
     let base = plan(CHAIN);
     let node = base.node(base.find("a").unwrap());
     let same = key(node, "http://service.example", &[]);
@@ -158,6 +158,7 @@ fn key_changes_with_request_service_and_inputs() {
     for change in [
         ("prompt: \"a,", "prompt: \"A,"),
         ("id: a,", "id: a, seed: 1,"),
+        ("id: a,", "id: a, salt: x,"),
         ("seconds: 5}", "seconds: 6}"),
         ("260128,", "fast-260128,"),
     ] {
@@ -181,6 +182,7 @@ shots:
   - {id: z, prompt: z}
   - id: a
     takes: 2
+    salt: s
     prompt: \"{{ 'she says' }} \\\"go\\\"\\n — 走 \\\\o/\"
     seed: -7
     generate_audio: true
@@ -211,7 +213,7 @@ fn key_round_trips_through_text_and_json() {
 #[test]
 fn key_is_that_of_the_request_whichever_shot_or_take_it_is() {
     let plan = plan(
-        "version: 1\ndefaults: {model: modelb-video-480p, prompt: x}\nshots: [{id: a}, {id: b}, {id: c, seed: 1}, {id: d, takes: 2}, {id: e, takes: 2, prompt: \"take {{ take }}\"}]\n",
+        "version: 1\ndefaults: {model: modelb-video-480p, prompt: x}\nshots: [{id: a}, {id: b}, {id: c, salt: s}, {id: d, takes: 2}, {id: e, takes: 2, prompt: \"take {{ take }}\"}]\n",
     );
     let key = |name: &str| key_of(&plan, name);
     assert_eq!((key("a"), key("a"), key("a")), (key("b"), key("d#1"), key("d#2")));

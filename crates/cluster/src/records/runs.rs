@@ -68,9 +68,14 @@ impl RunRecords for ClusterRecords {
         })
     }
 
-    fn plan_keys<'a>(&'a self, plan: &'a Plan, service: &'a str) -> RunReading<'a, PlanKeys> {
+    fn plan_keys<'a>(
+        &'a self,
+        plan: &'a Plan,
+        service: &'a str,
+        salt: Option<&'a str>,
+    ) -> RunReading<'a, PlanKeys> {
         Box::pin(async move {
-            let keys = self.key_resolver(plan, service).await?;
+            let keys = self.key_resolver(plan, service).await?.with_salt(salt.map(str::to_owned));
             let verify = engine::artifact_store::Verify::Metadata;
             let (previews, _) =
                 engine::preview::survey(plan, Some(self), &keys, None, false, &verify).await?;

@@ -80,6 +80,7 @@ pub(super) fn loaded_from(text: &str) -> Arc<LoadedSpec> {
         plan: String::new(),
         only: None,
         fail_fast: false,
+        salt: None,
         policy: Policy::remote(),
         caps: scheduler::budget::BudgetCaps::default(),
         prices: None,

@@ -184,6 +184,7 @@ fn run_with_killed_worker(server: &Server, listener: &TcpListener, accepts: bool
             plan: store.put(ObjectKind::Plan, plan).await.expect("stored"),
             only: None,
             fail_fast: false,
+            salt: None,
             policy: Policy::local(),
             caps: BudgetCaps::default(),
             prices: None,

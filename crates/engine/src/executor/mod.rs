@@ -60,7 +60,7 @@ pub struct RunConfig {
     pub digital_source: media::DigitalSource,
     /// Spending limits and prices.
     pub budget: Budget,
-    /// Resolves the key of each node: service identity, renders on record and those asked for.
+    /// Resolves the key of each node: service identity, recorded salts and forced reruns.
     pub keys: KeyResolver,
     /// The arguments that determine the plan, for the record.
     pub arguments: Option<PlanArguments>,

@@ -12,6 +12,9 @@ use super::sql::{FromColumn, Sql};
 pub struct PlanArguments {
     /// The name of the workflow file in the folder of the project.
     pub file: String,
+    /// The text that is part of every key (`--salt`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub salt: Option<String>,
     /// Parameters by name (`--param`), in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub params: Vec<(String, String)>,

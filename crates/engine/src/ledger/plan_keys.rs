@@ -106,13 +106,14 @@ impl PlanKeys {
 }
 
 impl LedgerReader {
-    /// The keys of a plan's nodes at `service`.
+    /// The keys of a plan's nodes at `service`, with the salt of a run.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub fn plan_keys(&self, plan: &Plan, service: &str) -> Result<PlanKeys, LedgerError> {
+    pub fn plan_keys(&self, plan: &Plan, service: &str, salt: Option<&str>) -> Result<PlanKeys, LedgerError> {
         let read = || {
             let keys = keys::key_resolver(&self.connection, plan, service)?;
+            let keys = keys.with_salt(salt.map(str::to_owned));
             PlanKeys::read(&self.connection, plan, keys)
         };
         read().map_err(|source| self.sqlite(source))

@@ -80,6 +80,8 @@ fn projection(connection: &Connection, run: &RunId) -> rusqlite::Result<RunProje
         Ok(RecordedEvent { seq, time, shot: row.get(2)?, event: json_column(row, 3)? })
     })?;
     let mut projection = RunProjection::default();
-    events.into_iter().for_each(|event| projection.on_event(event));
+    for event in events {
+        projection.on_event(event);
+    }
     Ok(projection)
 }

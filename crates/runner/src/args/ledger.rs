@@ -39,6 +39,9 @@ pub(crate) struct AdoptArgs {
     /// A task that is in flight or finished at the service, for a shot without a video. The next run adopts it.
     #[arg(long = "task", value_name = "SHOT=TASK")]
     pub(crate) tasks: Vec<String>,
+    /// Text that is part of every shot's key, as in `run`.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) salt: Option<String>,
     /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,

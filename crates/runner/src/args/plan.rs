@@ -21,6 +21,9 @@ pub(crate) struct PlanArgs {
     /// `run --dry-run --new`.
     #[arg(skip)]
     pub(crate) new: bool,
+    /// The salt of `run --dry-run`.
+    #[arg(skip)]
+    pub(crate) salt: Option<String>,
     /// Print the exact requests instead, one JSON object per line; inputs that do not exist yet are {"$input": …}.
     #[arg(long, conflicts_with_all = ["format", "prices"])]
     pub(crate) requests: bool,

@@ -142,7 +142,7 @@ async fn start(
         selection => selection,
     };
     let plan = asked_plan;
-    let keys = keys.with_selection(&plan, selection.as_ref());
+    let keys = keys.with_salt(args.salt.clone()).with_selection(&plan, selection.as_ref());
     if !args.force {
         unknown_work::check_cluster(&plan, &records, &keys, output, paths, &named_workflow(args).in_full())
             .await?;
@@ -231,12 +231,13 @@ async fn upload(
         plan: store.put(ObjectKind::Plan, plan_json).await.map_err(engine_error)?,
         only,
         fail_fast: args.fail_fast,
+        salt: args.salt.clone(),
         policy,
         caps: budget::caps(&args.budget),
         prices: text,
         files,
         renders,
-        arguments: Some(task_owners::plan_arguments(&args.workflow, paths)),
+        arguments: Some(task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), paths)),
     };
     let spec = serde_json::to_vec(&spec).map_err(CommandError::unusable)?;
     store.put(ObjectKind::Spec, spec).await.map_err(engine_error)

@@ -3,14 +3,13 @@
 use serde_json::json;
 
 use crate::args::{EditArgs, Format, SelectionArgs};
-use crate::commands::plan::{self, PlannedFile};
+use crate::commands::plan::{self, KeyChanges, PlannedFile};
 use crate::edited_file::{EditFailure, EditedFile};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::price_table::PriceTable;
 use crate::project_paths::display_path;
 use crate::report;
-use crate::reruns::RerunRequest;
 
 pub(crate) async fn edit(args: EditArgs) -> Result<Exit, CommandError> {
     let file = &args.workflow.file;
@@ -34,7 +33,7 @@ pub(crate) async fn edit(args: EditArgs) -> Result<Exit, CommandError> {
         &edited.plan,
         project,
         &SelectionArgs::default(),
-        RerunRequest::default(),
+        KeyChanges::default(),
         prices.as_ref(),
     )
     .await?;

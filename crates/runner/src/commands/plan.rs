@@ -49,13 +49,14 @@ pub(crate) async fn plan_within(args: PlanArgs, caps: Option<&BudgetArgs>) -> Re
         Err(error) => return Ok(error.report(format)),
     };
     let rerun = RerunRequest { names: args.rerun.as_deref(), asks_for_another: args.new };
+    let changes = KeyChanges { rerun, salt: args.salt.as_deref() };
     let project = PlannedFile {
         file: &args.workflow.file,
         engine: &args.engine,
         overrides: Some(&args.workflow.overrides),
         output_dir: args.output_dir.as_deref(),
     };
-    let document = document(&plan, project, &args.selection, rerun, prices.as_ref()).await?;
+    let document = document(&plan, project, &args.selection, changes, prices.as_ref()).await?;
     out!("{}", render(&document, args.format));
     if let Some(caps) = caps {
         let records =
@@ -70,6 +71,15 @@ pub(crate) async fn plan_within(args: PlanArgs, caps: Option<&BudgetArgs>) -> Re
         budget::check_minimum(caps, budget, &document)?;
     }
     Ok(Exit::Done)
+}
+
+/// Arguments of a run that give shots other keys.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct KeyChanges<'a> {
+    /// `--rerun`.
+    pub(crate) rerun: RerunRequest<'a>,
+    /// `--salt`.
+    pub(crate) salt: Option<&'a str>,
 }
 
 /// A workflow file, and where its runs are recorded.
@@ -88,7 +98,7 @@ pub(crate) async fn document(
     plan: &Arc<Plan>,
     project: PlannedFile<'_>,
     selection: &SelectionArgs,
-    rerun: RerunRequest<'_>,
+    changes: KeyChanges<'_>,
     prices: Option<&PriceTable>,
 ) -> Result<PlanDocument, CommandError> {
     let paths = ProjectPaths::for_workflow(project.file)?;
@@ -96,13 +106,14 @@ pub(crate) async fn document(
     film_outputs::refuse_replaced_inputs(plan, &paths.folder, &output_dir)?;
     let records = Records::open(&paths, project.engine, Some(plan.name())).await?;
     let service = records.service()?;
-    let keys = records.key_resolver(plan, &service.identity).await?;
+    let keys =
+        records.key_resolver(plan, &service.identity).await?.with_salt(changes.salt.map(str::to_owned));
     let overrides = project.overrides.cloned().unwrap_or_default();
     let invalid = |error: LoadError| CommandError::invalid(error.text());
     let plan = records.asked_plan(plan, &keys, project.file, &overrides).map_err(invalid)?;
     let selected = selected(selection, &plan, &records, project.file).await?;
-    let instances = rerun.instances(&plan, selected.as_ref(), project.file)?;
-    let asked = rerun.apply(&plan, keys, &instances, project.file, &overrides);
+    let instances = changes.rerun.instances(&plan, selected.as_ref(), project.file)?;
+    let asked = changes.rerun.apply(&plan, keys, &instances, project.file, &overrides);
     let (plan, keys) = asked.map_err(invalid)?;
     // By name: the plan may have a node for each render that was asked for.
     let selected = match selected {
@@ -110,7 +121,7 @@ pub(crate) async fn document(
         selected => selected,
     };
     let keys = keys.with_selection(&plan, selected.as_ref());
-    let previews = decisions(&plan, project, &records, &keys, selected, &service).await?;
+    let previews = decisions(&plan, project, &records, &keys, selected, changes.salt, &service).await?;
     Ok(PlanDocument::new(&plan, &previews, &service.identity, prices))
 }
 
@@ -145,6 +156,7 @@ async fn decisions(
     records: &Records,
     keys: &KeyResolver,
     selection: Option<Selection>,
+    salt: Option<&str>,
     service: &NamedService,
 ) -> Result<Vec<Preview>, CommandError> {
     let PlannedFile { file, engine, overrides, output_dir } = project;
@@ -152,7 +164,7 @@ async fn decisions(
     let mut previews = preview(plan, records.work(), keys, account, is_paid, &Verify::Metadata).await?;
     let named = NamedWorkflow::new(file, &engine.suffix());
     let named = match overrides {
-        Some(overrides) => named.with_arguments(overrides, output_dir),
+        Some(overrides) => named.with_arguments(overrides, salt, output_dir),
         None => named,
     };
     hints::name_commands(&mut previews, &named);

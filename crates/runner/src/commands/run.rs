@@ -45,11 +45,13 @@ const MAX_UNCLAIMED_LISTED: usize = 5;
 
 pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Exit, CommandError> {
     if args.dry_run {
-        let RunArgs { workflow, output_dir, selection, prices, format, rerun, new, engine, budget, .. } =
-            args;
+        let RunArgs {
+            workflow, output_dir, selection, prices, format, rerun, new, salt, engine, budget, ..
+        } = args;
         let format = if format == Format::Text { PlanFormat::Table } else { PlanFormat::Json };
         let requests = false;
-        let args = PlanArgs { workflow, output_dir, selection, rerun, new, requests, prices, format, engine };
+        let args =
+            PlanArgs { workflow, output_dir, selection, rerun, new, salt, requests, prices, format, engine };
         return plan::plan_within(args, Some(&budget)).await;
     }
     let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
@@ -105,10 +107,11 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
     let exit = report(&args, &plan, finished);
     closing.await.map_err(|error| CommandError::unusable(format!("the ledger cannot be closed: {error}")))?;
     // Not before: a process that closes one of several descriptors of a file loses its locks on it (POSIX), and the ledger's connection has some.
+    let salt = args.salt.as_deref();
     for note in older_picks {
         errln!("{note}");
     }
-    let unclaimed = task_owners::unclaimed_tasks(&args.workflow, &paths, &plan, &service).await?;
+    let unclaimed = task_owners::unclaimed_tasks(&args.workflow, salt, &paths, &plan, &service).await?;
     print_unclaimed(&args, &unclaimed);
     after_run(&args, &plan, exit).await?;
     Ok(exit)
@@ -133,8 +136,12 @@ pub(super) async fn after_run(args: &RunArgs, plan: &Plan, exit: Exit) -> Result
 
 /// The workflow in commands that are suggested.
 pub(super) fn named_workflow(args: &RunArgs) -> NamedWorkflow {
-    NamedWorkflow::new(&args.workflow.file, &args.engine.suffix())
-        .with_arguments(&args.workflow.overrides, args.output_dir.as_deref())
+    let (salt, output_dir) = (args.salt.as_deref(), args.output_dir.as_deref());
+    NamedWorkflow::new(&args.workflow.file, &args.engine.suffix()).with_arguments(
+        &args.workflow.overrides,
+        salt,
+        output_dir,
+    )
 }
 
 /// A finished run and its reporter.
@@ -332,7 +339,8 @@ async fn execute<'t>(
     let table = table.filter(|_| !is_free);
     let (run, identity) = (new_run_id(), backend.identity());
     let before = ledger.key_resolver(&plan, &identity)?;
-    let of_run = |keys: KeyResolver| keys.with_selection(&plan, selection.as_ref());
+    let of_run =
+        |keys: KeyResolver| keys.with_salt(args.salt.clone()).with_selection(&plan, selection.as_ref());
     let keys = of_run(keys);
     if !is_free && !args.force {
         unknown_work::check(&named_workflow(args), &plan, &ledger, &keys, &output_dir).await?;
@@ -383,7 +391,7 @@ async fn execute<'t>(
         },
         budget: if args.budget.own_caps { budget.with_own_caps() } else { budget },
         keys,
-        arguments: Some(task_owners::plan_arguments(&args.workflow, paths)),
+        arguments: Some(task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), paths)),
         verify: verification(args),
         repeats_unrecorded: args.force,
         scope: RunScope { selection, fail_fast: args.fail_fast },

@@ -14,7 +14,7 @@ use super::action::{PageAction, PreviewedRun, RunAction};
 use super::project::Project;
 use crate::args::SelectionArgs;
 use crate::backend::EMBEDDED;
-use crate::commands::plan;
+use crate::commands::plan::{self, KeyChanges};
 use crate::edited_file::{self, EditFailure, EditedFile};
 use crate::error::ErrorKind;
 use crate::load::{self, LoadError};
@@ -121,7 +121,8 @@ async fn document(
 ) -> Result<PlanDocument, PreviewError> {
     let prices = PriceTable::load(None, &project.file)?;
     let rerun = RerunRequest { names: rerun, asks_for_another: false };
-    Ok(plan::document(plan, project.planned_file(), selection, rerun, prices.as_ref()).await?)
+    let changes = KeyChanges { rerun, salt: None };
+    Ok(plan::document(plan, project.planned_file(), selection, changes, prices.as_ref()).await?)
 }
 
 /// The run that was previewed, which submits nothing more than that.

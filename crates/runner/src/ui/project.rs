@@ -234,7 +234,7 @@ impl Project {
         let paths = ProjectPaths::for_workflow(&self.file)?;
         let workflow = WorkflowArgs { file: self.file.clone(), overrides: self.overrides.clone() };
         let service = Backend::identity_from_environment()?;
-        let tasks = task_owners::unclaimed_tasks(&workflow, &paths, plan, &service).await?;
+        let tasks = task_owners::unclaimed_tasks(&workflow, None, &paths, plan, &service).await?;
         Ok(tasks.into_iter().map(|(clip, task)| UnclaimedTask { task: task.to_string(), clip }).collect())
     }
 

@@ -237,7 +237,7 @@ shots:
     note: 'quoted '' note'
     id: 7
     prompt: plain text # and a comment
-    user:
+    salt:
 film: {output: a.mp4}
 "#;
 
@@ -267,7 +267,7 @@ film: {output: a.mp4}
             ("flow", "seed", json!(8)),
             ("7", "prompt", json!("one\ntwo")),
             ("7", "prompt", json!(long.trim_end())),
-            ("7", "user", json!("again")),
+            ("7", "salt", json!("again")),
             ("7", "seed", json!("{{ 3 }}")),
         ];
         let edits = edits.map(|(shot, name, value)| format!("{shot} {name}\n{}\n", set(shot, name, &value)));

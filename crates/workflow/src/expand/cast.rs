@@ -301,7 +301,7 @@ fn as_text(value: &Yaml, character: &Character, problems: &mut Problems) -> Opti
 
 fn is_named_in(shot: &Shot) -> bool {
     let lines = shot.dialogue.iter().flat_map(|line| std::iter::once(&line.text).chain(&line.speaker));
-    shot.fields.iter().chain(lines).any(|entry| mentions(&entry.value, CAST))
+    shot.fields.iter().chain(&shot.salt).chain(lines).any(|entry| mentions(&entry.value, CAST))
 }
 
 /// Reports a parameter and an axis that have the name by which templates reach the characters.

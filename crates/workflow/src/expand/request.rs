@@ -107,6 +107,7 @@ impl<'w> NodeBuilder<'w> {
         if !builder.media.is_empty() {
             request_media::report(&builder, &violations, cx, dedup);
         }
+        let salt = salt(icx, cx, problems);
         let dialogue = dialogue::lines(&mut template.dialogue, icx, interner, cx, problems);
         if interner.bytes() > limits::MAX_REQUEST_BYTES {
             let max_mebibytes = limits::MAX_REQUEST_BYTES / 1024 / 1024;
@@ -139,6 +140,7 @@ impl<'w> NodeBuilder<'w> {
             duration,
             request,
             inputs: builder.inputs,
+            salt,
             retry: icx.expanded.retry.attempts,
             retry_on: icx.expanded.retry.on,
             timeout: icx.expanded.timeout,
@@ -253,6 +255,20 @@ fn model<'w>(
         dedup.add(icx.instance, diagnostic.help(help));
     }
     resolved
+}
+
+/// The salt of an instance; `None` if it has none or an invalid one, which is reported.
+fn salt<'w>(icx: &InstanceCx<'_, 'w>, cx: &ExpandCx<'w>, problems: &mut Problems) -> Option<String> {
+    let entry = icx.expanded.shot.salt.as_ref()?;
+    match cx.templates.json(&entry.value, &icx.scope, problems)? {
+        Value::String(text) => Some(text),
+        value @ (Value::Number(_) | Value::Bool(_)) => Some(value.to_string()),
+        Value::Null => None,
+        Value::Array(_) | Value::Object(_) => {
+            problems.error("wrong-type", entry.span(), "`salt` is text or a number");
+            None
+        }
+    }
 }
 
 /// The length of the video that a request states (spec 2.2, 2.3, 2.4), else the family's default.

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use super::Node;
 
 /// The identity of a node's work: SHA-256 over the canonical request with media replaced by their identities, the service's
-/// identity; and a number, because the same request can be rendered several times: for several shots, as takes, or again. The
+/// identity and the salt; and a number, because the same request can be rendered several times: for several shots, as takes, or again. The
 /// shot's id, its note, and the request for the last frame are not part of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeKey {
@@ -134,6 +134,7 @@ pub fn key(node: &Node, service_identity: &str, inputs: &[InputIdentity]) -> Nod
         hasher.text(&input.pointer);
         hasher.text(inputs.get(index).map_or("", InputIdentity::as_str));
     }
+    hasher.optional(node.salt.as_deref());
     NodeKey { request: hasher.finish(), number: 1 }
 }
 
@@ -188,6 +189,11 @@ impl Hasher {
 
     pub(crate) fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
+    }
+
+    pub(crate) fn optional(&mut self, text: Option<&str>) {
+        self.number(u64::from(text.is_some()));
+        self.text(text.unwrap_or_default());
     }
 
     pub(crate) fn number(&mut self, number: u64) {

@@ -54,6 +54,9 @@ pub struct Node {
     /// The requested length of the video; [`crate::DEFAULT_DURATION`] if the request does not state it.
     #[serde(rename = "seconds", with = "crate::units::seconds")]
     pub duration: VideoDuration,
+    /// Distinguishes otherwise identical work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub salt: Option<String>,
     /// The maximum number of attempts, the first included.
     pub retry: u32,
     /// The failures after which it is retried.

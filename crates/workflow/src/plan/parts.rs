@@ -20,7 +20,7 @@ const PRIVATE: [&str; 1] = ["request.user"];
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyPart {
-    /// The part's name: `service`, `request.prompt`, `request.metadata.content`, `input /image`.
+    /// The part's name: `service`, `request.prompt`, `request.metadata.content`, `input /image`, `salt`.
     pub name: String,
     /// The first 16 hex digits of the SHA-256 of the whole value.
     pub hash: String,
@@ -65,6 +65,9 @@ pub fn key_parts(node: &Node, service_identity: &str, inputs: &[Option<InputIden
         if let Some(identity) = identity {
             parts.push(part(&input_name(&input.pointer), &Value::from(identity.as_str())));
         }
+    }
+    if let Some(salt) = &node.salt {
+        parts.push(part("salt", &Value::from(salt.as_str())));
     }
     parts
 }

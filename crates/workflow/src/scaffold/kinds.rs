@@ -122,9 +122,14 @@ fn sweep(cells: usize, seeds: bool, out: &mut String) {
         let axis = if seeds { "seed" } else { "variant" };
         let values: Vec<String> = (1..=rows).map(|value| value.to_string()).collect();
         let _ = writeln!(out, "      {axis}: [{}]", values.join(", "));
-        if seeds {
-            out.push_str("    seed: \"{{ seed }}\"\n");
-        }
+        let _ = if seeds {
+            writeln!(out, "    seed: \"{{{{ seed }}}}\"")
+        } else {
+            writeln!(
+                out,
+                "    # What is otherwise the same request is rendered once for each.\n    salt: \"{{{{ variant }}}}\""
+            )
+        };
     }
     out.push_str("    prompt: >-\n      Wide shot of {{ place }}, {{ subject }} small in the distance. Slow push in. In the style of {{ style }}. {{ look }}\n");
 }

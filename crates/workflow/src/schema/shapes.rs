@@ -246,6 +246,7 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
             json!({ "type": "string", "pattern": r"(^[^/\\:.][^/\\:]*\.mp4$)|\{[{%]" })
         }
         Shape::Condition => json!({ "type": ["boolean", "string"] }),
+        Shape::Scalar => json!({ "type": ["string", "number", "boolean"] }),
         Shape::Values => json!({ "type": "array", "minItems": 1 }),
         Shape::FileNames | Shape::Characters => one_or_many(&text()),
         Shape::Choice(values) => json!({ "enum": values() }),

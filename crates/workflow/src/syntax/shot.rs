@@ -50,6 +50,7 @@ pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
         pick: map.entry(&keys::PICK),
         needs: needs.unwrap_or_default(),
         when: map.entry(&keys::WHEN),
+        salt: map.entry(&keys::SALT),
         retry: map.entry(&keys::RETRY).map(Arc::new),
         timeout: map.entry(&keys::TIMEOUT).map(Arc::new),
         fields: fields.collect(),

@@ -84,6 +84,8 @@ pub struct Shot {
     pub needs: Vec<Spanned<ShotRef>>,
     /// Whether the instance is rendered.
     pub when: Option<Entry>,
+    /// Distinguishes otherwise identical work.
+    pub salt: Option<Entry>,
     /// How many attempts a run may make, and after which failures.
     pub retry: Option<Arc<Entry>>,
     /// How long the task of one attempt may take at the service, and then the tries of its download together.

@@ -116,7 +116,9 @@ pub(crate) fn environment<'source>() -> Environment<'source> {
 
     let tables = CsvTables::default();
     env.add_filter("csv", move |text: Value, kwargs: Kwargs| ours::csv(&text, &kwargs, &tables));
+    env.add_filter("join", |list: &Value, separator: Option<&str>| ours::join(list, separator));
     env.add_filter("map", ours::map);
+    env.add_filter("replace", |text: &str, from: &str, to: &str| ours::replace(text, from, to));
     env.add_filter("shuffle", ours::shuffle);
     env.add_filter("slug", ours::slug_filter);
     env.add_filter("tojson", |value: &Value, kwargs: Kwargs| ours::tojson(value, &kwargs));

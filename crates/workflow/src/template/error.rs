@@ -38,6 +38,15 @@ impl From<ScanError> for TemplateError {
     }
 }
 
+/// `map('name')` and `select('name')` look their argument up, and do not say which it was.
+fn unknown(kind: &str, name: &str) -> String {
+    if name.is_empty() {
+        format!("there is no {kind} of this name")
+    } else {
+        format!("there is no {kind} `{name}`")
+    }
+}
+
 impl TemplateError {
     /// An error of minijinja in the code of a template, which begins at `start` in the text.
     pub(super) fn new(error: &Error, start: usize, scope: &Scope) -> Self {
@@ -50,7 +59,7 @@ impl TemplateError {
                 let name = detail.trim_start_matches("filter ").trim_end_matches(" is unknown");
                 Self {
                     code: "template-syntax",
-                    message: format!("there is no filter `{name}`"),
+                    message: unknown("filter", name),
                     range,
                     help: Some(did_you_mean(name, FILTERS).unwrap_or_else(|| {
                         format!("the filters are {}", quoted_list(FILTERS, FILTERS.len()))
@@ -76,7 +85,7 @@ impl TemplateError {
                 let name = detail.trim_start_matches("test ").trim_end_matches(" is unknown");
                 Self {
                     code: "template-syntax",
-                    message: format!("there is no test `{name}`"),
+                    message: unknown("test", name),
                     range,
                     help: Some(
                         did_you_mean(name, TESTS)

@@ -1,5 +1,7 @@
 //! Filters beside those of minijinja, or in place of them.
 
+use std::io::Write as _;
+
 use minijinja::value::{Kwargs, Rest, Value, ValueOrKwargs};
 use minijinja::{Error, ErrorKind, State};
 use rand_xoshiro::SplitMix64;
@@ -76,6 +78,22 @@ pub(super) fn map(
         return Err(invalid_operation("an item of the list has no such member"));
     }
     Ok(members)
+}
+
+/// `| join(', ')`, within the bound of what a template makes.
+pub(super) fn join(list: &Value, separator: Option<&str>) -> Result<String, Error> {
+    let mut out = BoundedWriter::default();
+    for (index, item) in list.try_iter()?.enumerate() {
+        let before = separator.filter(|_| index > 0).unwrap_or_default();
+        write!(out, "{before}{item}").map_err(|_| too_large())?;
+    }
+    Ok(String::from_utf8_lossy(&out.text).into_owned())
+}
+
+/// `| replace('a', 'b')`, within the bound of what a template makes.
+pub(super) fn replace(text: &str, from: &str, to: &str) -> Result<String, Error> {
+    let made = text.len() + text.matches(from).count() * to.len();
+    if made > limits::MAX_RENDERED_BYTES { Err(too_large()) } else { Ok(text.replace(from, to)) }
 }
 
 /// `| shuffle(seed)`: a pseudo-random permutation of a list that depends on the seed only.

@@ -12,12 +12,12 @@ const MAX_TABLES: usize = 8;
 pub(super) struct CsvTables(Mutex<Vec<(Value, bool, Value)>>);
 
 impl CsvTables {
-    /// The rows of a table that was read before. Texts are the same if they are the same text in memory, which the entry keeps.
+    /// The rows of a table that was read before.
     pub(super) fn table(&self, text: &Value, header: bool) -> Option<Value> {
-        let (start, length) = address(text)?;
+        let text = text.as_str()?;
         let tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let cached = tables.iter().find(|(cached, has_header, _)| {
-            *has_header == header && address(cached) == Some((start, length))
+            *has_header == header && cached.as_str().is_some_and(|cached| is_same(cached, text))
         });
         cached.map(|(_, _, rows)| rows.clone())
     }
@@ -31,8 +31,7 @@ impl CsvTables {
     }
 }
 
-/// Where a text is in memory. Short texts are part of their value and have no lasting place.
-fn address(text: &Value) -> Option<(usize, usize)> {
-    let text = text.as_str().filter(|text| text.len() > 64)?;
-    Some((text.as_ptr().addr(), text.len()))
+/// Whether two texts are one text in memory, which an entry keeps. Short ones are part of their value, without a lasting place: they are compared.
+fn is_same(one: &str, other: &str) -> bool {
+    std::ptr::eq(one, other) || (one.len() <= 64 && one == other)
 }

@@ -48,7 +48,7 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
         case("cast-of-200-in-each-cell", {
             let cast = joined(200, ", ", |index| format!("c{index}: \"{{{{ i }}}}\""));
             format!(
-                "{HEAD}cast: {{{cast}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{{{{ cast['c1'] }}}}\"}}]\n"
+                "{HEAD}cast: {{{cast}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, salt: \"{{{{ cast['c1'] }}}}\"}}]\n"
             )
         }),
         case("chain-of-excluded-shots", {
@@ -62,7 +62,7 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
         case("cast-of-60-kib-before-each-prompt", {
             let text = "x".repeat(60_000);
             format!(
-                "{HEAD}cast: {{c: {text}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, cast: c, user: \"{{{{ i }}}}\"}}, {{id: b, matrix: {{i: {{from: 1, to: {cells}}}}}, cast: c, prompt: \"{{{{ i }}}}\"}}]\n"
+                "{HEAD}cast: {{c: {text}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, cast: c, salt: \"{{{{ i }}}}\"}}, {{id: b, matrix: {{i: {{from: 1, to: {cells}}}}}, cast: c, prompt: \"{{{{ i }}}}\"}}]\n"
             )
         }),
         case("needs-of-all-by-all", {

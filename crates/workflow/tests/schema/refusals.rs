@@ -62,11 +62,6 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     ("unknown-key", &["include-wrong-inside"], "it stands in an included file"),
     ("wrong-type", &["include-wrong-inside"], "it stands in an included file"),
     (
-        "bad-name",
-        &["names-of-devices"],
-        "the names of devices are refused for the output folder only, and shots and groups have names of the same form",
-    ),
-    (
         "invalid-request",
         &["prompt-of-an-empty-param"],
         "what a template comes to is known when it is rendered",

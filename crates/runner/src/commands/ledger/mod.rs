@@ -41,8 +41,9 @@ pub(crate) async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
         descriptions::Descriptions::read(&paths, args.from_folder.as_deref(), &args.workflow.file)?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let keys = key_resolver(&plan, ledger.as_ref(), &service)?;
+    let keys = keys.with_salt(args.salt.clone());
     let folder = paths.out_or(args.output_dir.as_deref(), plan.name())?;
-    let arguments = task_owners::plan_arguments(&args.workflow, &paths);
+    let arguments = task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), &paths);
     let adoption = Adoption {
         plan: &plan,
         keys: &keys,

@@ -187,7 +187,7 @@ pub(crate) async fn collect_without_posters(
     records: &Records,
 ) -> Result<Result<(PathBuf, Manifest), load::LoadError>, CommandError> {
     let ViewedFile { file, overrides, engine, output_dir } = viewed;
-    let workflow = NamedWorkflow::new(file, &engine.suffix()).with_arguments(overrides, output_dir);
+    let workflow = NamedWorkflow::new(file, &engine.suffix()).with_arguments(overrides, None, output_dir);
     let paths = ProjectPaths::for_workflow(file)?;
     let folder = paths.out_or(output_dir, plan.name())?;
     let service = records.service_identity()?;
@@ -229,7 +229,7 @@ fn hint_at_videos_in_another_folder(viewed: ViewedFile<'_>, folder: &Path, manif
     }
     let (videos, are) = if missing == 1 { ("video", "is") } else { ("videos", "are") };
     let run = NamedWorkflow::new(viewed.file, &viewed.engine.suffix());
-    let run = run.with_arguments(viewed.overrides, Some(folder));
+    let run = run.with_arguments(viewed.overrides, None, Some(folder));
     errln!(
         "{missing} {videos} {are} not in {}, the folder of this page, so it does not show them\nhint: without a submission, this puts them there: runner run {}",
         display_path(folder),

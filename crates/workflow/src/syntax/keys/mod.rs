@@ -64,6 +64,7 @@ pub(crate) fn is_name_or_text(name: &str) -> bool {
                     | Shape::Name
                     | Shape::Text
                     | Shape::Prose
+                    | Shape::Scalar
                     | Shape::Dialogue
                     | Shape::OutputName
                     | Shape::ShotRef

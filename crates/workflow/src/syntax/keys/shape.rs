@@ -37,6 +37,8 @@ pub(crate) enum Shape {
     OutputName,
     /// `true`, `false`, or an expression as text.
     Condition,
+    /// Text, a number, `true` or `false`.
+    Scalar,
     Any,
     /// A list that is not empty.
     Values,
@@ -140,6 +142,7 @@ impl fmt::Display for Shape {
             Self::Duration { .. } => "seconds, or a duration such as `90s`, `10m` or `1h30m`",
             Self::OutputName => "a file name that ends in `.mp4`",
             Self::Condition => "`true`, `false` or an expression",
+            Self::Scalar => "text or a number",
             Self::Any => "any value",
             Self::Values => "a list of values",
             Self::FileName => "a file name",

@@ -107,6 +107,13 @@ pub(crate) const WHEN: KeySpec = KeySpec::new(
     "when: look == 'noir'",
 )
 .templated();
+pub(crate) const SALT: KeySpec = KeySpec::new(
+    "salt",
+    Shape::Scalar,
+    "distinguishes otherwise identical work: another salt is another video",
+    "salt: second try",
+)
+.templated();
 pub(crate) const RETRY: KeySpec = KeySpec::new(
     "retry",
     Shape::Retry,
@@ -139,6 +146,9 @@ pub(crate) fn no_default(name: &str) -> String {
         }
         "first_frame" | "last_frame" => "a frame belongs to one shot; `references` may be in `defaults`",
         "pick" => "which one is used is decided for each shot: write it there, or use `runner pick`",
+        "salt" => {
+            "a salt tells a shot from others that request the same; for all shots there is `run --salt`"
+        }
         "group" => "what all shots share is in `defaults` itself",
         "matrix" => "the `matrix` at the top level of the file is for all shots",
         _ => "write it in each shot",
@@ -165,6 +175,7 @@ pub(crate) const SHOT: ObjectSpec = ObjectSpec {
         &PICK,
         &NEEDS,
         &WHEN,
+        &SALT,
         &RETRY,
         &TIMEOUT,
     ],
