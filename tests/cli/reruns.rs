@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use crate::support::project_state::remove_ledger;
 use crate::support::proxy::KEY;
 use crate::support::scripted::{ScriptedService, response};
 use crate::support::{Output, Project, cli_snapshot, inline_snapshot};
@@ -210,6 +211,29 @@ fn renders_are_asked_for_withdrawn_and_picked() {
     project.runner(&["pick", "eight.yaml", "s1", "3"]).expect(0);
     project.runner(&["run", "eight.yaml"]).expect(0);
     assert_eq!(posts(), 2);
+}
+
+/// A render that came after it was withdrawn does not count, also where the ledger is rebuilt from the videos.
+#[test]
+fn withdrawn_render_does_not_count_in_a_rebuilt_ledger() {
+    let service = Service::start();
+    let project = service.project();
+    let used = |command: &[&str]| {
+        let output = project.runner(command).expect(0);
+        let row = output.out.lines().find(|line| line.starts_with("s1 ")).map(str::to_owned);
+        row.unwrap_or_else(|| panic!("{}", output.transcript()))
+    };
+    let before = used(&["run", "eight.yaml"]);
+    service.are_all_held.store(true, Ordering::Relaxed);
+    project.runner(&["run", "eight.yaml", "--rerun", "s1"]).expect(3);
+    project.runner(&["run", "eight.yaml", "--rerun", "s1", "--withdraw"]).expect(0);
+    service.are_all_held.store(false, Ordering::Relaxed);
+    project.runner(&["ledger", "fetch", "--all", "--in", "eight.yaml"]).expect(0);
+    assert_eq!(used(&["run", "eight.yaml"]), before);
+    remove_ledger(&project);
+    project.runner(&["ledger", "adopt", "eight.yaml"]).expect(0);
+    assert_eq!(used(&["run", "eight.yaml"]), before);
+    assert_eq!(service.scripted.posts(), SHOTS + 1);
 }
 
 /// More takes of a shot that is rendered: the video that there is becomes the first.

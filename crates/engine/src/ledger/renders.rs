@@ -480,7 +480,7 @@ impl Ledger {
     /// When the ledger cannot be read.
     pub fn renders_of(&self, workflow: &str, instance: &str) -> Result<Vec<RecordedRender>, LedgerError> {
         let query = "SELECT r.request, r.number, r.render, EXISTS (SELECT 1 FROM wishes w WHERE w.workflow = r.workflow
-                         AND w.instance = r.instance AND w.render = r.render)
+                         AND w.instance = r.instance AND w.render = r.render AND w.state <> 'withdrawn')
                      FROM renders r WHERE workflow = ?1 AND instance = ?2 ORDER BY r.render, r.seq";
         let rows: Vec<(String, u32, u32, bool)> = self.rows(query, (workflow, instance), |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
@@ -520,7 +520,7 @@ impl Ledger {
         Ok(!is_asked && take.unwrap_or(1) != render)
     }
 
-    /// The number of a key in the list of renders of its instance, and whether it was asked for with `run --rerun`.
+    /// The number of a key in the list of renders of its instance, and whether it is asked for with `run --rerun`.
     ///
     /// # Errors
     /// When the ledger cannot be read.
@@ -529,7 +529,8 @@ impl Ledger {
         let read = || {
             connection
                 .prepare_cached(
-                    "SELECT render, EXISTS (SELECT 1 FROM wishes w WHERE w.workflow = r.workflow AND w.instance = r.instance AND w.render = r.render)
+                    "SELECT render, EXISTS (SELECT 1 FROM wishes w WHERE w.workflow = r.workflow AND w.instance = r.instance AND w.render = r.render
+                         AND w.state <> 'withdrawn')
                      FROM renders r WHERE workflow = ?1 AND request = ?2 AND number = ?3",
                 )?
                 .query_row((workflow, key.numbered(1).to_string(), key.number()), |row| {
