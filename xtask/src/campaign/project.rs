@@ -258,7 +258,9 @@ impl<'a> Project<'a> {
             let [_, asked, withdrawn] = asked.get(name).copied().unwrap_or_default();
             let of_file = usize::from(!self.early.contains(name));
             let at_least = if is_end { (of_file + asked).max(1) } else { 0 };
-            let at_most = continues.as_ref().map_or(1, |before| self.paid(before)) + asked + withdrawn;
+            // What was asked for may be in flight when the shot before it gets another video: then it is rendered for that, too.
+            let videos = continues.as_ref().map_or(1, |before| self.paid(before));
+            let at_most = videos * (1 + asked + withdrawn);
             let paid = self.paid(name);
             if !(at_least..=at_most).contains(&paid) {
                 return Err(format!("{name} was paid for {paid} times, not {at_least} to {at_most}"));
