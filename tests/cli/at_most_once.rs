@@ -240,7 +240,8 @@ fn concurrent_runs_submit_each_shot_once() {
     let project = Project::new("two.yaml", TWO).against(&proxy.url, KEY);
     let mut runs: Vec<_> = (0..3).map(|_| project.start(&["run", "two.yaml"])).collect();
     for run in &mut runs {
-        assert_eq!(run.wait().expect("the child ends").code(), Some(0));
+        let code = run.wait().expect("the child ends").code();
+        assert_eq!(code, Some(0), "{:?}", fs_err::read_to_string(project.file("child.log")));
     }
     assert_eq!(proxy.posts().len(), 2);
 }

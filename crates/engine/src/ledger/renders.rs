@@ -191,13 +191,17 @@ pub(super) fn assign(
     key: NodeKey,
     render: u32,
 ) -> rusqlite::Result<()> {
+    // A run that began before another render was asked for takes the number for its own; what was submitted under it stays what it is.
+    let has_work = connection
+        .prepare_cached(concat!("SELECT 1 FROM attempts WHERE key = ?1 AND ", holds_key!()))?
+        .exists([key.to_string()])?;
     connection
         .prepare_cached(
             "INSERT INTO renders (workflow, request, number, instance, render, seq)
              SELECT workflow, ?2, ?3, ?4, ?5, (SELECT COALESCE(MAX(seq), 0) FROM events) FROM runs WHERE id = ?1
              ON CONFLICT (workflow, request, number) DO UPDATE SET instance = excluded.instance, render = excluded.render, seq = excluded.seq
-             WHERE (renders.instance <> excluded.instance OR renders.render <> excluded.render)
-                 AND (renders.instance = excluded.instance OR renders.seq < (SELECT MIN(seq) FROM events WHERE run = ?1))",
+             WHERE (renders.instance = excluded.instance AND renders.render <> excluded.render AND NOT ?6)
+                 OR (renders.instance <> excluded.instance AND renders.seq < (SELECT MIN(seq) FROM events WHERE run = ?1))",
         )?
         .execute((
             run.as_str(),
@@ -205,6 +209,7 @@ pub(super) fn assign(
             key.number(),
             node.name_without_take(),
             render,
+            has_work,
         ))?;
     Ok(())
 }
