@@ -21,7 +21,7 @@ fn main() -> ExitCode {
 }
 
 fn generate() -> Result<(), String> {
-    let contract = Contract::built_in().map_err(|error| error.to_string())?;
+    let contract = Contract::built_in().map_err(|error| format!("openapi.yaml, {error}"))?;
     let spec: openapiv3::OpenAPI = serde_json::from_value(contract.codegen_view())
         .map_err(|error| format!("openapi.yaml is not OpenAPI 3.0 as the generator reads it: {error}"))?;
     let mut settings = GenerationSettings::default();

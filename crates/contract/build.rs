@@ -27,7 +27,7 @@ fn embed() -> Result<(), String> {
         serde_yaml::from_str(&text).map_err(|error| format!("openapi.yaml is not valid YAML: {error}"))?;
     let document = serde_json::to_value(&yaml)
         .map_err(|error| format!("openapi.yaml holds what JSON cannot: {error}; use strings as keys"))?;
-    spec::Spec::read(&document).map_err(|error| error.to_string())?;
+    spec::Spec::read(&document).map_err(|error| format!("openapi.yaml, {error}"))?;
     let out_dir = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR for build scripts, and it is missing")?;
     fs::write(Path::new(&out_dir).join("openapi.json"), document.to_string())
         .map_err(|error| format!("the contract cannot be written to the build folder: {error}"))

@@ -61,8 +61,8 @@ fn event_stream_matches_schema_and_holds_no_secrets() {
     };
     let lines: Vec<String> = kinds_of_lines.into_iter().map(first).collect();
     inline_snapshot!(lines.join("\n"), @r#"
-    [TIME] DEBUG run{run=[RUN]}:submit{node="a" attempt=[ATTEMPT]}:create_video: client::hooks: sending a request method=POST path="/v1/videos"
-    [TIME] DEBUG run{run=[RUN]}:poll{node="b" attempt=[ATTEMPT] task=[TASK]}:get_video{task_id="[TASK]"}: client::hooks: sending a request method=GET path="/v1/videos/[TASK]"
+    [TIME] DEBUG run{run=[RUN]}:submit{node="a" attempt=[ATTEMPT]}:create: client::hooks: sending a request method=POST path="/v1/videos"
+    [TIME] DEBUG run{run=[RUN]}:poll{node="b" attempt=[ATTEMPT] task=[TASK]}:get{task_id="[TASK]"}: client::hooks: sending a request method=GET path="/v1/videos/[TASK]"
     [TIME] DEBUG run{run=[RUN]}:download{node="b" attempt=[ATTEMPT] task=[TASK]}:fetch{host="127.0.0.1" offset=0}: client::client: sending a request method="GET" host="127.0.0.1"
     [TIME]  INFO run{run=[RUN]}: engine::executor::trace: ended node="b" outcome="done"
     "#);

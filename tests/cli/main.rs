@@ -59,5 +59,4 @@ mod unclaimed_tasks;
 #[cfg(target_os = "linux")]
 mod unwritable_output;
 mod view;
-mod warnings;
 mod wire;

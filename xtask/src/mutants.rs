@@ -115,8 +115,8 @@ const MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "a server error counts as a refusal and is repeated",
         file: "crates/engine/src/provider/classify.rs",
-        original: "500..=599 if is_repeated => RefusalKind::ServerError,",
-        replacement: "500..=599 => RefusalKind::Retryable,",
+        original: "None if error.status >= 500 && server_errors == ServerErrorPolicy::Retry => {\n            (RefusalKind::ServerError, FailureKind::Transient)",
+        replacement: "None if error.status >= 500 => {\n            (RefusalKind::Retryable, FailureKind::Transient)",
         violations: &["was paid for", "under a cap of", "in a run that may do so"],
     },
     Mutation {
@@ -135,9 +135,9 @@ const MUTATIONS: &[Mutation] = &[
     },
     Mutation {
         name: "an error beside another status counts as the end of the task",
-        file: "crates/engine/src/provider/classify.rs",
-        original: "match task.status {\n        Status::Completed => PollResult::Completed {",
-        replacement: "match if let Some(_) = task.error { Status::Failed } else { task.status } {\n        Status::Completed => PollResult::Completed {",
+        file: "crates/contract/src/answer/task.rs",
+        original: "let state = asked.first(&tasks.state.first);",
+        replacement: "let state = answer.get(\"error\").map(|_| TaskState::Failed).or(asked.first(&tasks.state.first));",
         violations: &["was paid for", "is paid for, and", "were out under a limit of"],
     },
     Mutation {

@@ -28,13 +28,6 @@ pub(crate) async fn read(stream: ByteStream, limit: usize) -> Result<Vec<u8>, (C
     Ok(body)
 }
 
-/// The beginning of a body.
-pub(crate) struct BodyPrefix {
-    pub(crate) bytes: Vec<u8>,
-    /// Whether there may be more: a limit was reached, or the connection broke.
-    pub(crate) is_truncated: bool,
-}
-
 /// How much of an error response's body is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ErrorBody {
@@ -50,21 +43,20 @@ impl ErrorBody {
 }
 
 /// Reads the beginning of an error response's body.
-pub(crate) async fn read_error(stream: ByteStream, limits: ErrorBody) -> BodyPrefix {
+pub(crate) async fn read_error(stream: ByteStream, limits: ErrorBody) -> Vec<u8> {
     let mut stream = stream.into_inner();
     let mut bytes = Vec::new();
     let end = tokio::time::Instant::now() + limits.timeout;
     loop {
         match tokio::time::timeout_at(end, stream.next()).await {
-            Ok(None) => return BodyPrefix { bytes, is_truncated: false },
             Ok(Some(Ok(chunk))) => {
                 let remaining = limits.max_bytes - bytes.len();
                 bytes.extend_from_slice(&chunk[..chunk.len().min(remaining)]);
                 if chunk.len() > remaining {
-                    return BodyPrefix { bytes, is_truncated: true };
+                    return bytes;
                 }
             }
-            Ok(Some(Err(_))) | Err(_) => return BodyPrefix { bytes, is_truncated: true },
+            Ok(None | Some(Err(_))) | Err(_) => return bytes,
         }
     }
 }

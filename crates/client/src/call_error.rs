@@ -4,7 +4,10 @@ use std::{fmt, time::Duration};
 
 use reqwest::StatusCode;
 
-use crate::response::{ErrorObject, may_name_duplicate, plain_text, task_ids};
+use contract::Contract;
+use contract::answer::{ErrorObject, Refusal};
+
+use crate::response::plain_text;
 
 /// A call without a usable result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,75 +25,66 @@ pub enum CallError {
     },
 }
 
-/// A response with an error status: 4xx, 5xx, or a redirect that is not followed.
+/// A response with an error status, 4xx, 5xx, or a redirect that is not followed; or one with a success status that refuses the submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpError {
     pub status: u16,
-    /// The decoded error. `None` when the body is empty or not an API error, such as a gateway's HTML page.
-    pub error: Option<ErrorObject>,
+    /// What it says, as the description of the service reads it, the key redacted.
+    pub refusal: Refusal,
     /// `Retry-After`, when the response had one.
     pub retry_after: Option<Duration>,
     /// The beginning of the body, the key redacted.
     pub body: String,
-    /// Whether the body is an error in the service's own form (spec 7), so that the service itself responded, and not a gateway in front of
-    /// it.
-    pub is_service_error: bool,
-    /// Whether the error has words for all that the body says.
-    has_only_error: bool,
-    /// Whether there may be a task although this is an error: the body has an id where ids stand, or says that the task exists already.
-    pub may_have_task: bool,
-    /// The only id in the body, when a gateway fails after the service accepted a submission: probably that of the task.
-    pub task_hint: Option<String>,
 }
 
 /// Bytes of [`HttpError::body`].
 const MAX_BODY_TEXT_BYTES: usize = 4096;
 
 impl HttpError {
-    /// The error of a response with this body, of which the beginning is kept.
+    /// The error of a response with this body, of which the beginning is kept; `request` is the body of the submission that it answers.
     #[must_use]
-    pub fn new(status: u16, body: &str, retry_after: Option<Duration>) -> Self {
-        Self::in_response_to("", status, body, retry_after, str::to_owned)
+    pub fn new(
+        description: &Contract,
+        request: &str,
+        status: u16,
+        body: &str,
+        retry_after: Option<Duration>,
+    ) -> Self {
+        Self::redacted(description, request, status, body, retry_after, str::to_owned)
     }
 
-    /// As [`Self::new`], in response to this request, with the key redacted.
-    pub(crate) fn in_response_to(
+    /// As [`Self::new`], with the key redacted.
+    pub(crate) fn redacted(
+        description: &Contract,
         request: &str,
         status: u16,
         body: &str,
         retry_after: Option<Duration>,
         redact: impl Fn(&str) -> String,
     ) -> Self {
-        let ids = task_ids(body);
         let mut shown = redact(body);
         shown.truncate(shown.floor_char_boundary(MAX_BODY_TEXT_BYTES));
-        Self {
-            status,
-            // Redacted after decoding, so that escapes do not hide the key.
-            error: ErrorObject::decode(body).map(|error| error.map(&redact)),
-            retry_after,
-            body: shown,
-            is_service_error: ErrorObject::is_in_service_form(body),
-            has_only_error: ErrorObject::is_all_of(body),
-            may_have_task: !ids.is_empty() || may_name_duplicate(status, body, request),
-            task_hint: match ids.as_slice() {
-                [only] => Some(only.clone()).filter(|id| redact(id) == *id),
-                _ => None,
-            },
-        }
+        // Redacted after decoding, so that escapes do not hide the key.
+        let refusal = description.read_refusal(status, body, request);
+        let refusal = Refusal {
+            error: refusal.error.map(|error| error.map(&redact)),
+            task_hint: refusal.task_hint.filter(|id| redact(id) == *id),
+            ..refusal
+        };
+        Self { status, refusal, retry_after, body: shown }
     }
 
     /// The same error as one whose outcome is open: with the beginning of the body, where that says more than its error.
     #[must_use]
     pub fn with_body(&self) -> String {
-        let error = self.error.as_ref().filter(|_| self.has_only_error);
+        let error = self.refusal.error.as_ref().filter(|_| self.refusal.has_only_error);
         format!("{}", Described { response: self, error })
     }
 }
 
 impl fmt::Display for HttpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Described { response: self, error: self.error.as_ref() }.fmt(f)
+        Described { response: self, error: self.refusal.error.as_ref() }.fmt(f)
     }
 }
 
@@ -217,11 +211,15 @@ fn causes(error: &reqwest::Error) -> String {
 mod tests {
     use std::time::Duration;
 
+    use contract::Contract;
+
     use super::{CallError, HttpError};
 
     #[test]
     fn http_error_display_names_status_reason_and_wait() {
-        let error = |status, body: &str, wait| HttpError::new(status, body, wait).to_string();
+        let error = |status, body: &str, wait| {
+            HttpError::new(Contract::embedded(), "", status, body, wait).to_string()
+        };
         insta::assert_snapshot!(
             [
                 error(400, r#"{"error":{"message":"too long","param":"seconds","code":"invalid_duration"}}"#, None),

@@ -5,11 +5,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use contract::Contract;
+use contract::answer::Task;
 use futures_util::FutureExt as _;
 use progenitor_client::{ByteStream, Error, ResponseValue};
 use reqwest::{
     ClientBuilder,
-    header::{AUTHORIZATION, DATE, HeaderMap, HeaderValue, RETRY_AFTER},
+    header::{DATE, HeaderMap, HeaderValue, RETRY_AFTER},
 };
 use secrecy::SecretString;
 use tracing::{Instrument, debug, debug_span};
@@ -17,11 +19,14 @@ use url::Url;
 
 use crate::{
     CallError, CapturedRequest, ClientConfig, ConfigError, Download, HttpError, PreparedRequest, Proxies,
-    Resume, TaskResponse,
+    Resume,
     body::{self, ErrorBody},
+    described::Described,
     generated,
     hooks::{self, HookState},
-    http, origin, redact,
+    http,
+    key::Key,
+    origin, redact,
     response::{MAX_REPEATED_REQUEST_BYTES, max_response_bytes, poll_after, retry_after},
     task_id,
     unread_response::{Response, redirect_target},
@@ -44,13 +49,36 @@ pub struct Client {
     shared: Arc<Shared>,
 }
 
+/// A polled task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Polled {
+    pub task: Task,
+    /// How long the response asks to wait before the next poll.
+    pub poll_after: Option<Duration>,
+}
+
+/// How requests are built.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each client")]
+enum Transport {
+    /// By the client that is generated from openapi.yaml.
+    Generated {
+        /// For submissions, without connection reuse. A POST on a pooled connection that the server is closing fails without telling whether
+        /// the request was read; on a new connection that cannot happen.
+        submits: generated::Client,
+        /// For idempotent requests.
+        reads: generated::Client,
+    },
+    /// As a description says.
+    Described(Described),
+}
+
 #[derive(Debug)]
 struct Shared {
-    /// For submissions, without connection reuse. A POST on a pooled connection that the server is closing fails without telling whether
-    /// the request was read; on a new connection that cannot happen.
-    submits: generated::Client,
-    /// For idempotent requests.
-    reads: generated::Client,
+    description: Arc<Contract>,
+    transport: Transport,
+    /// For downloads from the service, and by its scheme.
+    reads: reqwest::Client,
     /// For https downloads from other hosts when the service itself is http. Built on first use, because loading the root
     /// certificates is slow.
     https: OnceLock<Result<reqwest::Client, String>>,
@@ -59,7 +87,8 @@ struct Shared {
     download_error_timeout: Duration,
     proxies: Proxies,
     base: Url,
-    key: SecretString,
+    secret: SecretString,
+    key: Key,
 }
 
 impl Client {
@@ -68,16 +97,7 @@ impl Client {
     /// # Errors
     /// The base URL or the key cannot be used, or the system has no usable TLS set-up.
     pub fn new(config: ClientConfig) -> Result<Self, ConfigError> {
-        let base = config.base()?;
-        let hooks = HookState {
-            bearer: config.bearer()?,
-            submit_timeout: config.submit_timeout,
-            poll_timeout: config.poll_timeout,
-            url: None,
-            resume: Resume::default(),
-            capture: None,
-        };
-        let text = base.as_str().trim_end_matches('/');
+        let (base, key) = (config.base()?, Key::new(&config.api_key, config.description.key_place())?);
         let client = |pool: fn(ClientBuilder) -> ClientBuilder| {
             let timed = |builder: ClientBuilder| {
                 pool(builder).connect_timeout(config.connect_timeout).read_timeout(config.read_timeout)
@@ -86,22 +106,54 @@ impl Client {
         };
         let submits = client(|builder| builder.pool_max_idle_per_host(0))?;
         let reads = client(|builder| builder.pool_idle_timeout(Duration::from_secs(20)))?;
+        let transport = if config.is_built_in() {
+            let hooks = HookState {
+                key: key.clone(),
+                submit_timeout: config.submit_timeout,
+                poll_timeout: config.poll_timeout,
+                url: None,
+                resume: Resume::default(),
+                capture: None,
+            };
+            let text = base.as_str().trim_end_matches('/');
+            Transport::Generated {
+                submits: generated::Client::new_with_client(text, submits, hooks.clone()),
+                reads: generated::Client::new_with_client(text, reads.clone(), hooks),
+            }
+        } else {
+            Transport::Described(Described {
+                submits,
+                reads: reads.clone(),
+                base: base.clone(),
+                key: key.clone(),
+                submit_timeout: config.submit_timeout,
+                poll_timeout: config.poll_timeout,
+            })
+        };
         Ok(Self {
             shared: Arc::new(Shared {
-                submits: generated::Client::new_with_client(text, submits, hooks.clone()),
-                reads: generated::Client::new_with_client(text, reads, hooks),
+                description: config.description,
+                transport,
+                reads,
                 https: OnceLock::new(),
                 connect_timeout: config.connect_timeout,
                 read_timeout: config.read_timeout,
                 download_error_timeout: config.download_error_timeout,
                 proxies: config.proxies,
                 base,
-                key: config.api_key,
+                secret: config.api_key,
+                key,
             }),
         })
     }
 
-    /// The service's base URL without `/v1`.
+    /// What the service is like.
+    #[must_use]
+    pub fn description(&self) -> &Arc<Contract> {
+        &self.shared.description
+    }
+
+    /// The service's base URL; of the built-in contract without `/v1`.
     #[must_use]
     pub fn base_url(&self) -> &Url {
         &self.shared.base
@@ -111,50 +163,81 @@ impl Client {
     ///
     /// # Errors
     /// [`CallError::Indeterminate`] also when the response has a success status and contains no task id, or one that no URL can contain.
-    pub async fn create(&self, request: &PreparedRequest) -> Result<TaskResponse, CallError> {
-        let span = debug_span!("create_video", task_id = tracing::field::Empty);
+    pub async fn create(&self, request: &PreparedRequest) -> Result<Task, CallError> {
+        let span = debug_span!("create", task_id = tracing::field::Empty);
         async {
             let body = request.body();
-            let sent = self.shared.submits.create_video().body(body.clone()).send().await;
-            let response = self.response_from(sent)?;
+            let response = match &self.shared.transport {
+                Transport::Generated { submits, .. } => {
+                    self.response_from(submits.create_video().body(body.clone()).send().await)?
+                }
+                Transport::Described(described) => {
+                    described.submit(&self.shared.description, request).await?
+                }
+            };
             let error_body = ErrorBody::in_response_to(body.len());
-            let response = self.ensure_success(response, &String::from_utf8_lossy(body), error_body).await?;
-            let task = self.read_task(response.into_stream(), None, body.len()).await?;
-            if redact::has_long_key(&task.id, &self.shared.key) {
+            let request = String::from_utf8_lossy(body);
+            let response = self.ensure_success(response, &request, error_body).await?;
+            let task = self.read_accepted(response, &request).await?;
+            if redact::has_long_key(&task.id, &self.shared.secret) {
                 return Err(CallError::indeterminate("the task id in the response contains the API key"));
             }
-            if let Err(CallError::NotSent { reason }) = task_id::path_segment(&task.id) {
+            if let Err(CallError::NotSent { reason }) = self.poll_url(&task.id) {
                 // Accepted, and never to be asked about.
                 return Err(CallError::indeterminate(format!("the service accepted it, and {reason}")));
             }
             tracing::Span::current().record("task_id", task.id.as_str());
-            debug!(status = %task.status, "the task was accepted");
+            debug!(state = ?task.state, "the task was accepted");
             Ok(task)
         }
         .instrument(span)
         .await
     }
 
-    /// Polls a task (spec 4.2).
+    /// Polls a task (spec 4.2), and asks for its result where that is a request of its own.
     ///
     /// # Errors
     /// [`CallError::NotSent`] also for an id that no URL can contain; [`CallError::Indeterminate`] for a response that is not a task, or is
     /// about another one.
-    pub async fn get(&self, task_id: &str) -> Result<TaskResponse, CallError> {
-        let segment = task_id::path_segment(task_id)?;
-        // Of any other id the generator makes the same URL, and parsing one takes longer than all else here.
-        let url = if segment == task_id { None } else { Some(self.task_url(&segment, "")?) };
-        let span = debug_span!("get_video", task_id);
+    pub async fn get(&self, task_id: &str) -> Result<Polled, CallError> {
+        let span = debug_span!("get", task_id);
         async {
-            let mut generated = self.shared.reads.clone();
-            generated.inner.url = url;
-            let response = self.send(generated.get_video().task_id(task_id).send().await).await?;
+            let description = &self.shared.description;
+            let response = match &self.shared.transport {
+                Transport::Generated { reads, .. } => {
+                    let segment = task_id::path_segment(task_id)?;
+                    // Of any other id the generator makes the same URL, and parsing one takes longer than all else here.
+                    let url = if segment == task_id { None } else { Some(self.task_url(&segment, "")?) };
+                    let mut generated = reads.clone();
+                    generated.inner.url = url;
+                    self.response_from(generated.get_video().task_id(task_id).send().await)?
+                }
+                Transport::Described(described) => described.get(description.poll(), task_id).await?,
+            };
             let poll_after = poll_after(response.headers());
-            let stream = response.into_stream();
-            let task = self.read_task(stream, Some(task_id), MAX_REPEATED_REQUEST_BYTES).await?;
-            let task = TaskResponse { poll_after, ..task };
-            debug!(status = %task.status, progress = task.progress, "the task was polled");
-            Ok(task)
+            let mut task = self
+                .read_polled(response, |http, body| {
+                    if http < 400 {
+                        Some(description.read_task(http, body, task_id))
+                    } else {
+                        description.read_failed_poll(http, body, task_id).map(Ok)
+                    }
+                })
+                .await?;
+            if let (Some(value), Some(operation), Transport::Described(described)) =
+                (task.result.clone(), description.result(), &self.shared.transport)
+            {
+                let response = described.get(operation, &value).await?;
+                task = self
+                    .read_polled(response, |http, body| {
+                        let result = description.read_result(http, body, task.clone());
+                        // An error that says nothing of the task is reported as such.
+                        if http < 400 || result.is_ok() { Some(result) } else { None }
+                    })
+                    .await?;
+            }
+            debug!(state = ?task.state, progress = task.progress, "the task was polled");
+            Ok(Polled { task, poll_after })
         }
         .instrument(span)
         .await
@@ -174,14 +257,22 @@ impl Client {
     /// # Errors
     /// As [`Self::content`].
     pub async fn content_from(&self, task_id: &str, resume: &Resume) -> Result<Download, CallError> {
-        let url = self.task_url(&task_id::path_segment(task_id)?, "/content")?;
-        let span = debug_span!("get_video_content", task_id, offset = resume.offset);
+        let span = debug_span!("content", task_id, offset = resume.offset);
         async {
-            let mut generated = self.shared.reads.clone();
-            generated.inner.resume = resume.clone();
-            generated.inner.url = Some(url.clone());
-            let sent = generated.get_video_content().task_id(task_id).send().await;
-            let response = self.response_from(sent)?;
+            let (response, url) = match &self.shared.transport {
+                Transport::Generated { reads, .. } => {
+                    let url = self.task_url(&task_id::path_segment(task_id)?, "/content")?;
+                    let mut generated = reads.clone();
+                    generated.inner.resume = resume.clone();
+                    generated.inner.url = Some(url.clone());
+                    let sent = generated.get_video_content().task_id(task_id).send().await;
+                    (self.response_from(sent)?, url)
+                }
+                Transport::Described(described) => match self.shared.description.content() {
+                    Some(operation) => described.content(operation, task_id, resume).await?,
+                    None => return Err(CallError::not_sent("the service gives videos by their URLs only")),
+                },
+            };
             match redirect_target(&response, url)? {
                 Some((from, to)) => self.follow_redirects(from, to, resume).await,
                 None => self.download_from(response).await,
@@ -220,7 +311,11 @@ impl Client {
     /// # Errors
     /// [`CallError::NotSent`], when no URL can be built.
     pub fn capture_create(&self, request: &PreparedRequest) -> Result<CapturedRequest, CallError> {
-        let mut generated = self.shared.submits.clone();
+        let submits = match &self.shared.transport {
+            Transport::Generated { submits, .. } => submits,
+            Transport::Described(described) => return described.capture(&self.shared.description, request),
+        };
+        let mut generated = submits.clone();
         let captured = Arc::new(OnceLock::new());
         generated.inner.capture = Some(Arc::clone(&captured));
         // The hook ends the call before anything is waited for.
@@ -247,14 +342,14 @@ impl Client {
                     to.host_str().unwrap_or(to.scheme()),
                 )));
             }
-            let mut headers = HeaderMap::new();
+            let (mut headers, mut url) = (HeaderMap::new(), to.clone());
             if origin::same(&self.shared.base, &to) {
-                headers.insert(AUTHORIZATION, self.shared.reads.inner.bearer.clone());
+                self.shared.key.apply(&mut url, &mut headers);
             }
             hooks::set_range_headers(&mut headers, resume);
             // Path and query are not logged: with signed URLs they are credentials.
             debug!(method = "GET", host = to.host_str(), "sending a request");
-            let sent = self.http_for(&to)?.get(to.clone()).headers(headers).send().await;
+            let sent = self.http_for(&to)?.get(url).headers(headers).send().await;
             let response = sent.map_err(|error| CallError::from_transport(&error))?;
             debug!(status = response.status().as_u16(), "received a response");
             let response = Response(ResponseValue::stream(response));
@@ -270,7 +365,7 @@ impl Client {
     fn http_for(&self, url: &Url) -> Result<&reqwest::Client, CallError> {
         let shared = &*self.shared;
         if url.scheme() == shared.base.scheme() || url.scheme() != "https" {
-            return Ok(&shared.reads.client);
+            return Ok(&shared.reads);
         }
         let https = shared.https.get_or_init(|| {
             let timed = |builder: ClientBuilder| {
@@ -316,15 +411,6 @@ impl Client {
         }
     }
 
-    /// Awaits a generated call and requires a success status.
-    async fn send(
-        &self,
-        sent: Result<ResponseValue<ByteStream>, Error<ByteStream>>,
-    ) -> Result<Response, CallError> {
-        let response = self.response_from(sent)?;
-        self.ensure_success(response, "", ERROR_BODY).await
-    }
-
     /// A response with a success status as it is; any other as a [`CallError::Http`], of whose body so much is read. `request` is the body of
     /// the request, if it creates a task.
     async fn ensure_success(
@@ -339,36 +425,90 @@ impl Client {
         }
         let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
         let wait = retry_after(header(RETRY_AFTER), header(DATE), SystemTime::now());
-        let beginning = body::read_error(response.into_stream(), error_body).await;
-        let text = String::from_utf8_lossy(&beginning.bytes);
-        let redact = |text: &str| self.redact_key(text);
-        let mut error = HttpError::in_response_to(request, status.as_u16(), &text, wait, redact);
-        error.is_service_error &= !beginning.is_truncated;
-        let code = error.error.as_ref().and_then(|error| error.code.as_deref());
-        debug!(status = status.as_u16(), code, "received an error response");
-        Err(CallError::Http(Box::new(error)))
+        let text = body::read_error(response.into_stream(), error_body).await;
+        Err(self.http_error(request, status.as_u16(), &String::from_utf8_lossy(&text), wait))
     }
 
-    /// Reads and decodes a task, in a response that may repeat a request of so many bytes. The key is redacted after decoding, so that escapes
-    /// do not hide it.
-    async fn read_task(
+    fn http_error(&self, request: &str, status: u16, body: &str, wait: Option<Duration>) -> CallError {
+        let redact = |text: &str| self.redact_key(text);
+        let error = HttpError::redacted(&self.shared.description, request, status, body, wait, redact);
+        let code = error.refusal.error.as_ref().and_then(|error| error.code.as_deref());
+        debug!(status, code, "received an error response");
+        CallError::Http(Box::new(error))
+    }
+
+    /// Reads the task that a response to a submission says was accepted. Some services refuse with a success status.
+    async fn read_accepted(&self, response: Response, request: &str) -> Result<Task, CallError> {
+        let status = response.status().as_u16();
+        let body = self.read_text(response, request.len()).await?;
+        self.shared.description.read_accepted(status, &body).map(|task| self.redacted(task)).map_err(
+            |reason| match self.http_error(request, status, &body, None) {
+                CallError::Http(error) if error.refusal.refused.is_some() => CallError::Http(error),
+                _ => self.not_a_task(&reason, &body),
+            },
+        )
+    }
+
+    /// Reads a task in a response to a poll; `None` from `read` is an error response that says nothing of it.
+    async fn read_polled(
         &self,
-        stream: ByteStream,
-        polled_id: Option<&str>,
-        repeated_bytes: usize,
-    ) -> Result<TaskResponse, CallError> {
-        let read = body::read(stream, max_response_bytes(repeated_bytes)).await;
-        let shown = |bytes: &[u8]| self.redact_key(&String::from_utf8_lossy(bytes));
-        let bytes = read.map_err(|(error, partial)| error.with_beginning(&shown(&partial)))?;
-        let mut task =
-            TaskResponse::decode(&String::from_utf8_lossy(&bytes), polled_id).map_err(|reason| {
-                CallError::not_a_task(self.redact_key(&reason)).with_beginning(&shown(&bytes))
-            })?;
-        task.redact(|text| self.redact_key(text), |url| redact::url_has_key(url, &self.shared.key));
-        Ok(task)
+        response: Response,
+        read: impl FnOnce(u16, &str) -> Option<Result<Task, String>>,
+    ) -> Result<Task, CallError> {
+        let status = response.status();
+        let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+        let wait = retry_after(header(RETRY_AFTER), header(DATE), SystemTime::now());
+        let body = if status.is_success() {
+            self.read_text(response, MAX_REPEATED_REQUEST_BYTES).await?
+        } else {
+            let body = body::read_error(response.into_stream(), ERROR_BODY).await;
+            String::from_utf8_lossy(&body).into_owned()
+        };
+        match read(status.as_u16(), &body) {
+            Some(Ok(task)) => Ok(self.redacted(task)),
+            Some(Err(reason)) => Err(self.not_a_task(&reason, &body)),
+            None => Err(self.http_error("", status.as_u16(), &body, wait)),
+        }
+    }
+
+    /// A whole body that may repeat a request of so many bytes.
+    async fn read_text(&self, response: Response, repeated_bytes: usize) -> Result<String, CallError> {
+        let read = body::read(response.into_stream(), max_response_bytes(repeated_bytes)).await;
+        let bytes = read.map_err(|(error, partial)| {
+            error.with_beginning(&self.redact_key(&String::from_utf8_lossy(&partial)))
+        })?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn not_a_task(&self, reason: &str, body: &str) -> CallError {
+        CallError::not_a_task(self.redact_key(reason)).with_beginning(&self.redact_key(body))
+    }
+
+    /// Redacts the key in everything that is shown or stored, after decoding, so that escapes do not hide it. A URL with the key in it is
+    /// dropped: the video is asked for again.
+    fn redacted(&self, mut task: Task) -> Task {
+        for text in [&mut task.model, &mut task.seconds].into_iter().flatten() {
+            *text = self.redact_key(text);
+        }
+        task.word = self.redact_key(&task.word);
+        task.error = task.error.map(|(error, reason)| (error.map(|text| self.redact_key(text)), reason));
+        for url in [&mut task.video, &mut task.last_frame] {
+            *url = url.take().filter(|url| !redact::url_has_key(url, &self.shared.secret));
+        }
+        task
+    }
+
+    /// Whether a task can be asked for.
+    fn poll_url(&self, task_id: &str) -> Result<(), CallError> {
+        match &self.shared.transport {
+            Transport::Generated { .. } => task_id::path_segment(task_id).map(drop),
+            Transport::Described(described) => {
+                described.url(self.shared.description.poll(), task_id).map(drop)
+            }
+        }
     }
 
     fn redact_key(&self, text: &str) -> String {
-        redact::redact_key(text, &self.shared.key)
+        redact::redact_key(text, &self.shared.secret)
     }
 }

@@ -1,8 +1,9 @@
 //! Client configuration and its validation.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
-use secrecy::{ExposeSecret, SecretString};
+use contract::Contract;
+use secrecy::SecretString;
 use url::Url;
 
 use crate::Proxies;
@@ -12,9 +13,12 @@ use crate::Proxies;
 /// There is no default key and no default base URL; [`ClientConfig::new`] sets the timeouts.
 #[derive(Debug, Clone)]
 pub struct ClientConfig {
-    /// Scheme, host, port and, behind some gateways, a path; the `/v1` of the paths may be included or not.
+    /// What the service is like.
+    pub description: Arc<Contract>,
+    /// Scheme, host, port and, behind some gateways, a path. It takes the place of the description's server; for the built-in contract the `/v1` of
+    /// the paths may be included or not.
     pub base_url: Url,
-    /// The bearer key. It is sent to the origin of `base_url` only.
+    /// The key. It is sent to the origin of `base_url` only.
     pub api_key: SecretString,
     /// How long a connection may take, TLS included.
     pub connect_timeout: Duration,
@@ -31,10 +35,11 @@ pub struct ClientConfig {
 }
 
 impl ClientConfig {
-    /// A service and a key, with times that suit services on the internet.
+    /// A service of the built-in contract and a key, with times that suit services on the internet.
     #[must_use]
     pub fn new(base_url: Url, api_key: SecretString) -> Self {
         Self {
+            description: Arc::clone(Contract::embedded()),
             base_url,
             api_key,
             connect_timeout: Duration::from_secs(10),
@@ -46,7 +51,18 @@ impl ClientConfig {
         }
     }
 
-    /// The base as the generated client joins paths to it: without a trailing slash, and without `/v1`.
+    /// The same for a service of another description.
+    #[must_use]
+    pub fn described(self, description: Arc<Contract>) -> Self {
+        Self { description, ..self }
+    }
+
+    /// Whether the service is that of the built-in contract, for which a client is generated.
+    pub(crate) fn is_built_in(&self) -> bool {
+        Arc::ptr_eq(&self.description, Contract::embedded())
+    }
+
+    /// The base that paths are joined to: without a trailing slash, and for the generated client without `/v1`.
     pub(crate) fn base(&self) -> Result<Url, ConfigError> {
         let url = &self.base_url;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
@@ -62,22 +78,8 @@ impl ClientConfig {
         }
         let mut base = url.clone();
         let path = url.path().trim_end_matches('/');
-        base.set_path(path.strip_suffix("/v1").unwrap_or(path));
+        base.set_path(path.strip_suffix("/v1").filter(|_| self.is_built_in()).unwrap_or(path));
         Ok(base)
-    }
-
-    pub(crate) fn bearer(&self) -> Result<reqwest::header::HeaderValue, ConfigError> {
-        let key = self.api_key.expose_secret();
-        if key.is_empty() {
-            return Err(ConfigError::Key("it is empty"));
-        }
-        if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(ConfigError::Key("it holds spaces, a line end or other characters that no key has"));
-        }
-        let mut value = reqwest::header::HeaderValue::try_from(format!("Bearer {key}"))
-            .map_err(|_| ConfigError::Key("it cannot be sent in a header"))?;
-        value.set_sensitive(true);
-        Ok(value)
     }
 }
 
@@ -111,6 +113,7 @@ impl std::error::Error for ConfigError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::key::Key;
 
     fn config(base: &str, key: &str) -> ClientConfig {
         ClientConfig::new(base.parse().expect("a URL"), key.to_owned().into())
@@ -136,7 +139,8 @@ mod tests {
             assert!(matches!(config(base, "k").base(), Err(ConfigError::BaseUrl(_))), "{base}");
         }
         for key in ["", "a key", "key\n", "schlüssel"] {
-            let error = config("http://localhost", key).bearer().expect_err("refused");
+            let error =
+                Key::new(&key.to_owned().into(), Contract::embedded().key_place()).expect_err("refused");
             assert!(key.is_empty() || !error.to_string().contains(key), "{error}");
         }
     }

@@ -16,17 +16,17 @@ use std::{
 use progenitor_client::{ClientHooks, Error, OperationInfo};
 use reqwest::{
     Request,
-    header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, IF_RANGE, RANGE},
+    header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, IF_RANGE, RANGE},
 };
 use tracing::debug;
 use url::Url;
 
-use crate::{CapturedRequest, Resume, generated};
+use crate::{CapturedRequest, Resume, generated, key::Key};
 
 /// The generated client's inner state, which the hooks read.
 #[derive(Clone)]
 pub(crate) struct HookState {
-    pub(crate) bearer: HeaderValue,
+    pub(crate) key: Key,
     pub(crate) submit_timeout: Duration,
     pub(crate) poll_timeout: Duration,
     /// The offset that a download resumes from.
@@ -39,9 +39,8 @@ pub(crate) struct HookState {
 
 impl std::fmt::Debug for HookState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The bearer header is marked as sensitive and prints so.
         f.debug_struct("HookState")
-            .field("bearer", &self.bearer)
+            .field("key", &self.key)
             .field("offset", &self.resume.offset)
             .finish_non_exhaustive()
     }
@@ -53,7 +52,6 @@ impl ClientHooks<HookState> for generated::Client {
         let json = HeaderValue::from_static("application/json");
         let headers = request.headers_mut();
         headers.remove("api-version");
-        headers.insert(AUTHORIZATION, state.bearer.clone());
         if headers.contains_key(CONTENT_TYPE) {
             headers.insert(CONTENT_TYPE, json.clone());
         }
@@ -68,9 +66,9 @@ impl ClientHooks<HookState> for generated::Client {
         }
         set_range_headers(headers, &state.resume);
         *request.timeout_mut() = timeout;
-        if let Some(url) = &state.url {
-            *request.url_mut() = url.clone();
-        }
+        let mut url = state.url.clone().unwrap_or_else(|| request.url().clone());
+        state.key.apply(&mut url, request.headers_mut());
+        *request.url_mut() = url;
         if let Some(capture) = &state.capture {
             let _ = capture.set(CapturedRequest::new(request));
             return Err(Error::Custom("the request is captured instead of being sent".to_owned()));

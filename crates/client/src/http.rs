@@ -85,6 +85,8 @@ fn build_with(
             // Only the caller knows whether a request may be repeated.
             .retry(reqwest::retry::never())
             .referer(false)
+            // Several fronts refuse requests without one.
+            .user_agent(concat!("runner/", env!("CARGO_PKG_VERSION")))
             .tcp_nodelay(true)
     };
     let without = || builder().tls_certs_only([]).build();

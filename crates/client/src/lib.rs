@@ -1,27 +1,28 @@
-//! HTTP client of the video service: generated from openapi.yaml, with lenient decoding of responses around it.
+//! HTTP client of video services: generated from openapi.yaml, or as another description says. What responses mean is read from the description
+//! in both cases ([`contract::answer`]).
 //!
 //! | Need | Where |
 //! |---|---|
 //! | submit, poll, download | [`Client`] |
 //! | a request, checked and serialized once | [`PreparedRequest`] |
 //! | what went wrong, and whether a retry is safe | [`CallError`] |
-//! | a task object, decoded from any of the forms that services send | [`TaskResponse`] |
 //! | a request as it would be sent, for snapshots | [`CapturedRequest`] |
 //! | the contract's types, as the service uses them too | [`types`] |
 //!
-//! The request types are generated from openapi.yaml by the build script. Responses are decoded by hand (`response`), because
-//! services deviate from the contract there. The API key is sent to the origin of the API only; it appears in no log, error or
-//! decoded response.
+//! The request types are generated from openapi.yaml by the build script. The API key is sent to the origin of the API only; it appears in no log,
+//! error or decoded response.
 
 mod body;
 mod call_error;
 mod capture;
 mod client;
 mod config;
+mod described;
 mod download;
 mod generated;
 mod hooks;
 mod http;
+mod key;
 mod origin;
 mod proxies;
 mod redact;
@@ -32,11 +33,12 @@ mod unread_response;
 
 pub use call_error::{CallError, HttpError};
 pub use capture::CapturedRequest;
-pub use client::Client;
+pub use client::{Client, Polled};
 pub use config::{ClientConfig, ConfigError};
+pub use contract::{Contract, FailureReason, PollError, Refused, TaskState, answer};
 pub use download::{Download, Resume};
 pub use generated::types;
 pub use http::{http_client, http_client_for, http_client_with};
 pub use proxies::Proxies;
 pub use request::PreparedRequest;
-pub use response::{ErrorObject, MAX_RESPONSE_BYTES, Status, TaskFailure, TaskResponse};
+pub use response::MAX_RESPONSE_BYTES;

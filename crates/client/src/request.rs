@@ -4,6 +4,7 @@
 //! the request, not the type's serialization, so that no number is reformatted and no member is dropped.
 
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use contract::{Contract, canonical_json};
@@ -20,6 +21,8 @@ use crate::{CallError, types};
 pub struct PreparedRequest {
     body: Bytes,
     digest: String,
+    /// The model, where the body has no place for it.
+    model: Option<String>,
 }
 
 impl PreparedRequest {
@@ -37,9 +40,35 @@ impl PreparedRequest {
                 "the client's types have no member for the request's {dropped}"
             )));
         }
-        let body = canonical_json(request);
-        let digest = hex::encode(Sha256::digest(body.as_bytes()));
-        Ok(Self { body: Bytes::from(body), digest })
+        Ok(Self::from_body(canonical_json(request), None))
+    }
+
+    /// Serializes a request to a service of this description, which has checked it. `model` is the id of its model.
+    ///
+    /// # Errors
+    /// As [`Self::new`], for the built-in contract.
+    pub fn described(description: &Arc<Contract>, model: &str, request: &Value) -> Result<Self, CallError> {
+        if Arc::ptr_eq(description, Contract::embedded()) {
+            return Self::new(request);
+        }
+        let model = description.model_parameter().map(|_| model.to_owned());
+        Ok(Self::from_body(canonical_json(request), model))
+    }
+
+    fn from_body(body: String, model: Option<String>) -> Self {
+        let mut digest = Sha256::new();
+        if let Some(model) = &model {
+            digest.update(model);
+            digest.update([0]);
+        }
+        digest.update(&body);
+        Self { digest: hex::encode(digest.finalize()), body: Bytes::from(body), model }
+    }
+
+    /// The model, where the body has no place for it.
+    #[must_use]
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
     }
 
     /// The body, as it is sent: canonical JSON, with members sorted and no white space.
@@ -48,7 +77,7 @@ impl PreparedRequest {
         &self.body
     }
 
-    /// SHA-256 of the body, in lower-case hex. Identifies the request in the ledger and at the embedded service.
+    /// SHA-256 of the body, and of the model where that is not a part of it, in lower-case hex. Identifies the request in the ledger and at the embedded service.
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.digest

@@ -90,7 +90,7 @@ fn request() -> impl Strategy<Value = (&'static Model, Value)> {
     select(contract.models().iter().collect::<Vec<_>>()).prop_flat_map(move |model| {
         members(contract.fields(&model.family)).prop_map(move |mut request| {
             request["model"] = json!(model.id);
-            (model, request)
+            (&**model, request)
         })
     })
 }

@@ -59,8 +59,8 @@ async fn logs_name_the_task_and_no_key_image_or_signature() {
     }
     drop(guard);
     let text = String::from_utf8(log.0.lock().expect("no test panics with the lock").clone()).expect("text");
-    assert!(text.contains("create_video{task_id=\"task_1\"}"), "{text}");
-    assert!(text.contains("get_video{task_id=\"task_1\"}"), "{text}");
+    assert!(text.contains("create{task_id=\"task_1\"}"), "{text}");
+    assert!(text.contains("get{task_id=\"task_1\"}"), "{text}");
     assert!(text.contains(r#"path="/v1/videos/task_1""#) && text.contains("status=200"), "{text}");
     for secret in [KEY, "SECRETIMAGE", "SECRETSIGNATURE"] {
         assert!(!text.contains(secret), "{secret}: {text}");

@@ -1,13 +1,14 @@
 //! [`Contract`]: the entry point of this crate.
 
+use std::sync::Arc;
 #[cfg(feature = "validate")]
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
 use crate::{
-    Family, Field, InputForms, Model, Rule, SpecError,
-    spec::{self, FamilySpec, Node, Spec},
+    Family, Field, KeyPlace, Model, Operation, Pointer, Rule, SpecError, Word,
+    spec::{self, FamilySpec, ModelPlace, Node, Spec, Tasks},
     view,
 };
 #[cfg(feature = "validate")]
@@ -32,13 +33,13 @@ impl Contract {
     /// The contract that this program was built with.
     #[cfg(feature = "validate")]
     #[must_use]
-    pub fn embedded() -> &'static Self {
-        static EMBEDDED_CONTRACT: LazyLock<Contract> = LazyLock::new(|| {
+    pub fn embedded() -> &'static Arc<Self> {
+        static EMBEDDED_CONTRACT: LazyLock<Arc<Contract>> = LazyLock::new(|| {
             #[expect(
                 clippy::expect_used,
                 reason = "the build script has read it, and a test compiles its rules"
             )]
-            Contract::built_in().expect("openapi.yaml was checked when this was built")
+            Arc::new(Contract::built_in().expect("openapi.yaml was checked when this was built"))
         });
         &EMBEDDED_CONTRACT
     }
@@ -65,7 +66,8 @@ impl Contract {
         Ok(contract)
     }
 
-    fn read(document: Value) -> Result<Self, SpecError> {
+    fn read(mut document: Value) -> Result<Self, SpecError> {
+        Spec::read(&document)?.list_models(&mut document);
         let spec = Spec::read(&document)?;
         #[cfg(feature = "validate")]
         let checks = Checks::new(&document, &spec);
@@ -77,7 +79,7 @@ impl Contract {
         })
     }
 
-    /// The document itself: `OpenAPI` 3.0.3 with the extensions that openapi.yaml explains.
+    /// The document itself: `OpenAPI` 3.0.3 with the extensions that openapi.yaml explains, and with the ids of the catalogue in each request's schema.
     #[must_use]
     pub fn document(&self) -> &Value {
         &self.document
@@ -96,7 +98,7 @@ impl Contract {
         view::codegen(&self.document)
     }
 
-    /// The document for tools that test a service over HTTP: without `discriminator`, which they misread, and extensions.
+    /// The document for tools that test a service over HTTP: without extensions.
     #[must_use]
     pub fn test_view(&self) -> Value {
         view::test_tools(&self.document)
@@ -126,16 +128,22 @@ impl Contract {
         self.family(family).map(|family| family.component.as_str())
     }
 
-    /// The catalogue of models (spec 2.1), in the document's order.
+    /// The catalogue of models (spec 2.1), in the document's order: those that it lists.
     #[must_use]
-    pub fn models(&self) -> &[Model] {
-        &self.spec.models
+    pub fn models(&self) -> &[Arc<Model>] {
+        &self.spec.catalogue.models
     }
 
-    /// A model by its id.
+    /// A model by its id; also one that the document takes without listing it (`match`).
     #[must_use]
-    pub fn model(&self, id: &str) -> Option<&Model> {
-        self.spec.models.iter().find(|model| model.id == id)
+    pub fn model(&self, id: &str) -> Option<Arc<Model>> {
+        self.spec.catalogue.model(id)
+    }
+
+    /// Whether the document takes ids that it does not list.
+    #[must_use]
+    pub fn takes_unlisted_models(&self) -> bool {
+        self.spec.catalogue.is_open()
     }
 
     /// The top-level fields of a family's request, in the document's order; empty for an unknown family.
@@ -150,6 +158,14 @@ impl Contract {
         self.fields(family).iter().find(|field| field.name == name)
     }
 
+    /// What the service takes where a request does not say a word, if the document has it.
+    #[must_use]
+    pub fn default_of(&self, model: &Model, word: Word) -> Option<&Value> {
+        let places = model.inputs.get(word)?.places();
+        let mut fields = places.filter_map(|at| self.field(&model.family, at.as_str().strip_prefix('/')?));
+        fields.find_map(|field| field.default.as_ref())
+    }
+
     /// The fields of any component, such as `VideoMetadataA` or `Task`.
     ///
     /// # Errors
@@ -159,15 +175,86 @@ impl Contract {
         spec::read_fields(&root, &root.need("components")?.need("schemas")?.need(component)?)
     }
 
-    /// How a model takes frames and references.
+    /// The component that answers to submissions are, such as `Task`, if the document names one.
     #[must_use]
-    pub fn inputs<'a>(&self, model: &'a Model) -> &'a InputForms {
-        &model.inputs
+    pub fn task_component(&self) -> Option<&str> {
+        self.spec.task.as_deref()
+    }
+
+    /// The component that refusals are, if the document names one.
+    #[must_use]
+    pub fn error_component(&self) -> Option<&str> {
+        self.spec.error.as_deref()
     }
 
     /// The cross-field rules by component, such as `VideoRequestB`.
     pub fn rules(&self) -> impl Iterator<Item = (&str, &[Rule])> {
         self.spec.rules.iter().map(|(component, rules)| (component.as_str(), rules.as_slice()))
+    }
+
+    /// How a task is submitted and followed.
+    pub(crate) fn tasks(&self) -> &Tasks {
+        &self.spec.tasks
+    }
+
+    /// Where the service is; `None` where the document leaves that to its user.
+    #[must_use]
+    pub fn server(&self) -> Option<&str> {
+        self.spec.access.server.as_deref()
+    }
+
+    /// Where the API key goes in a request.
+    #[must_use]
+    pub fn key_place(&self) -> &KeyPlace {
+        &self.spec.access.key
+    }
+
+    /// The shortest time between two polls of a task, where the service asks for one.
+    #[must_use]
+    pub fn poll_interval(&self) -> Option<std::time::Duration> {
+        self.spec.tasks.poll_interval()
+    }
+
+    /// The operation that gives the result of a completed task, where that is a request of its own.
+    #[must_use]
+    pub fn result(&self) -> Option<&Operation> {
+        self.spec.tasks.operations.result.as_ref()
+    }
+
+    /// The operation that accepts a task.
+    #[must_use]
+    pub fn submit(&self) -> &Operation {
+        &self.spec.tasks.operations.submit
+    }
+
+    /// The operation that describes a task.
+    #[must_use]
+    pub fn poll(&self) -> &Operation {
+        &self.spec.tasks.operations.poll
+    }
+
+    /// The operation that gives the bytes of a video; `None` where it has a URL only.
+    #[must_use]
+    pub fn content(&self) -> Option<&Operation> {
+        self.spec.tasks.operations.content.as_ref()
+    }
+
+    /// Where a request's body has the model's id; `None` where it is a part of the path.
+    #[must_use]
+    pub fn model_place(&self) -> Option<&Pointer> {
+        match &self.spec.tasks.model {
+            ModelPlace::Body(pointer) => Some(pointer),
+            ModelPlace::Path { .. } => None,
+        }
+    }
+
+    /// The parameter of the path that takes the model's id, where the body has no place for it.
+    #[must_use]
+    pub fn model_parameter(&self) -> Option<&str> {
+        match &self.spec.tasks.model {
+            ModelPlace::Body(_) => None,
+            ModelPlace::Path { parameter } => Some(parameter),
+        }
     }
 
     fn family(&self, name: &Family) -> Option<&FamilySpec> {
@@ -187,14 +274,23 @@ impl Contract {
         self.checks.request(&self.spec, request)
     }
 
+    /// The same for a request to a family, whose body need not have the model's id.
+    #[must_use]
+    pub fn check_request_of(&self, family: &Family, request: &Value) -> Vec<Violation> {
+        self.checks.request_of(&self.spec, family, request)
+    }
+
     /// What the API reference does not forbid in a create request but leaves open, so that a service may refuse it: the matches of the rules of
     /// [`Severity::Warning`](crate::Severity). At most 100.
     #[must_use]
     pub fn check_request_warnings(&self, request: &Value) -> Vec<Violation> {
-        self.checks.request_warnings(&self.spec, request)
+        let model = request.get("model").and_then(Value::as_str).and_then(|id| self.model(id));
+        model
+            .map(|model| self.checks.request_warnings(&self.spec, &model.family, request))
+            .unwrap_or_default()
     }
 
-    /// A validator for many similar requests, which memoizes what is valid. It agrees with [`Self::check_request`].
+    /// A validator for many similar requests, which memoizes what is valid. It agrees with [`Self::check_request_of`].
     #[must_use]
     pub fn incremental_validator(&self) -> IncrementalValidator<'_> {
         IncrementalValidator::new(&self.spec, &self.checks)

@@ -5,7 +5,8 @@
 //! | generate the client | [`Contract::codegen_view`] |
 //! | validate, complete and explain in an editor | [`Contract::request_schema`], [`Contract::definitions`] |
 //! | test a service with an outside HTTP test tool | [`Contract::test_view`] |
-//! | the model catalogue, and the inputs of each model | [`Contract::models`], [`Contract::inputs`] |
+//! | the model catalogue, and where each model takes the runner's words | [`Contract::models`], [`Inputs`] |
+//! | what an answer of the service means | [`answer`] |
 //! | the fields of a request | [`Contract::fields`] |
 //! | validate a request or a response | [`Contract::check_request`], [`Contract::check_task`] |
 //! | the same for many similar requests | [`Contract::incremental_validator`] |
@@ -14,6 +15,7 @@
 //! All of it is data of the document: a new optional field, enum value or model id needs no change here. This crate has no network
 //! access and reads no file at run time.
 
+pub mod answer;
 mod canonical;
 #[cfg(feature = "validate")]
 mod check;
@@ -34,7 +36,8 @@ pub use check::{
 };
 pub use contract::Contract;
 pub use spec::{
-    Family, Field, FieldKind, InputForm, InputForms, MediaEncoding, Model, ResolutionSource, Rule,
-    RuleLocation, Severity, SpecError,
+    FailureReason, Family, Field, FieldKind, Inputs, KeyPlace, MediaEncoding, MediaForm, Model, Operation,
+    Parameter, Placement, Pointer, PollError, Refused, ResolutionSource, Rule, RuleLocation, Severity,
+    SpecError, TaskState, Word, escape,
 };
 pub use violation::Violation;

@@ -2,12 +2,16 @@
 
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 
-use contract::{Contract, InputForm, ResolutionSource, SpecError};
+use contract::{Contract, ResolutionSource, SpecError, TaskState};
 use serde_json::{Value, json};
 
 fn edited(edit: impl FnOnce(&mut Value)) -> Result<Contract, SpecError> {
+    edited_document(|document| edit(&mut document["components"]["schemas"]))
+}
+
+fn edited_document(edit: impl FnOnce(&mut Value)) -> Result<Contract, SpecError> {
     let mut document = Contract::embedded().document().clone();
-    edit(&mut document["components"]["schemas"]);
+    edit(&mut document);
     Contract::from_document(document)
 }
 
@@ -48,25 +52,19 @@ fn edit_new_optional_field_needs_no_code() {
 #[test]
 fn edit_new_model_needs_no_code() {
     let id = "modelb-video-2.0-preview-1080p";
-    let contract = edited(|schemas| {
-        let request = &mut schemas["CreateVideoRequest"];
-        request["discriminator"]["mapping"][id] = json!("#/components/schemas/VideoRequestB");
+    let contract = edited_document(|document| {
         push(
-            &mut request["x-models"],
-            json!({
-                "id": id, "tier": "preview", "summary": "s", "resolution": { "fixed": "1080p" }, "needs_image": true,
-                "capabilities": ["image_to_video"],
-            }),
+            &mut document["x-models"],
+            json!({ "id": id, "schema": "VideoRequestB", "fixed": { "resolution": "1080p" }, "needs": ["first_frame"],
+                "not": ["reference_image"], "capabilities": ["image_to_video"] }),
         );
-        push(&mut schemas["VideoRequestB"]["properties"]["model"]["enum"], json!(id));
-        push(&mut schemas["ModelId"]["enum"], json!(id));
     })
     .expect("a sound document");
     let model = contract.model(id).expect("in the catalogue");
     assert_eq!(model.family.as_str(), "B");
     assert_eq!(model.resolutions(), ["1080p"]);
-    assert_eq!(contract.inputs(model).first_frame, Some(InputForm::Field("image".into())));
-    assert_eq!(contract.inputs(model).reference_image, None);
+    assert_eq!(model.inputs.first_frame.as_ref().map(|place| place.at.as_str()), Some("/image"));
+    assert_eq!(model.inputs.reference_image, None);
     assert_eq!(contract.check_request(&json!({ "model": id, "prompt": "x", "image": "AAAA" })), []);
     // The rules of the family are the new model's too.
     let violations = contract.check_request(&json!({ "model": id, "prompt": "x" }));
@@ -96,7 +94,7 @@ fn edit_new_enum_value_needs_no_code() {
 #[test]
 fn edit_inconsistent_document_is_refused_with_its_pointer() {
     type Edit = fn(&mut Value);
-    let edits: [(&str, Edit); 23] = [
+    let edits: [(&str, Edit); 31] = [
         ("OpenAPI 3.1", |d| d["openapi"] = json!("3.1.0")),
         ("not an OpenAPI document", |d| *d = json!({ "swagger": "2.0" })),
         ("a list instead of a document", |d| *d = json!([])),
@@ -113,34 +111,14 @@ fn edit_inconsistent_document_is_refused_with_its_pointer() {
             d["components"]["schemas"]["Ratio"] = json!({ "$ref": "#/components/schemas/Resolution" });
             d["components"]["schemas"]["Resolution"] = json!({ "$ref": "#/components/schemas/Ratio" });
         }),
-        ("a discriminator to nothing", |d| {
-            request(d)["discriminator"]["mapping"]["modelb-video-480p"] =
-                json!("#/components/schemas/FamilyC");
-        }),
-        ("a discriminator to what is no alternative", |d| {
-            request(d)["discriminator"]["mapping"]["modelb-video-480p"] = json!("#/components/schemas/Task");
-        }),
-        ("an alternative that nothing maps to", |d| {
-            push(&mut request(d)["oneOf"], json!({ "$ref": "#/components/schemas/Task" }));
-        }),
-        ("a mapped id that the family does not list", |d| {
-            request(d)["discriminator"]["mapping"]["modelc"] = json!("#/components/schemas/VideoRequestB");
-        }),
-        ("a listed id that is not mapped", |d| {
-            push(
-                &mut d["components"]["schemas"]["VideoRequestB"]["properties"]["model"]["enum"],
-                json!("modelc"),
-            );
-        }),
-        ("an id that is not in the catalogue", |d| {
-            request(d)["x-models"].as_array_mut().expect("a list").remove(0);
-        }),
+        ("a model without a request", |d| d["x-models"][0]["schema"] = json!("VideoRequestC")),
         ("an id twice in the catalogue", |d| {
-            let first = request(d)["x-models"][0].clone();
-            push(&mut request(d)["x-models"], first);
+            let first = d["x-models"][0].clone();
+            push(&mut d["x-models"], first);
         }),
-        ("an id that tasks do not know", |d| {
-            d["components"]["schemas"]["ModelId"]["enum"].as_array_mut().expect("a list").remove(2);
+        ("an id and a pattern", |d| d["x-models"][0]["match"] = json!("modela-*")),
+        ("a model that needs what its request has no place for", |d| {
+            d["x-models"][2]["needs"] = json!(["last_frame"]);
         }),
         ("a required field that is no property", |d| {
             push(&mut d["components"]["schemas"]["VideoRequestA"]["required"], json!("title"));
@@ -148,17 +126,40 @@ fn edit_inconsistent_document_is_refused_with_its_pointer() {
         ("a type of 3.1", |d| {
             d["components"]["schemas"]["VideoRequestA"]["properties"]["user"]["type"] = json!("null");
         }),
-        ("durations without bounds", |d| {
-            d["components"]["schemas"]["VideoRequestB"]["properties"]["duration"] =
-                json!({ "type": "number" });
+        ("a word without a place in the schema", |d| {
+            d["components"]["schemas"]["VideoRequestB"]["x-inputs"]["first_frame"]["at"] = json!("/picture");
         }),
-        ("a frame in a field that is not there", |d| {
-            d["components"]["schemas"]["VideoRequestB"]["x-inputs"]["first_frame"] =
-                json!({ "field": "picture" });
+        ("two words at one place", |d| {
+            d["components"]["schemas"]["VideoRequestA"]["x-inputs"]["seed"] = json!("/prompt");
         }),
-        ("an unknown kind of input", |d| {
-            d["components"]["schemas"]["VideoRequestB"]["x-inputs"]["smell"] = json!({ "field": "image" });
+        ("an unknown word", |d| {
+            d["components"]["schemas"]["VideoRequestB"]["x-inputs"]["smell"] = json!("/image");
         }),
+        ("a medium in no form", |d| {
+            d["components"]["schemas"]["VideoRequestB"]["x-inputs"]["first_frame"] = json!("/image");
+        }),
+        ("an item without the value", |d| {
+            d["components"]["schemas"]["VideoRequestA"]["x-inputs"]["last_frame"]["item"] =
+                json!({ "type": "image_url" });
+        }),
+        ("no way to follow a task", |d| drop(d.as_object_mut().expect("an object").remove("x-tasks"))),
+        ("no place for the id", |d| d["x-tasks"]["id"] = json!([])),
+        ("no word for the end", |d| {
+            drop(d["x-tasks"]["state"].as_object_mut().expect("an object").remove("completed"));
+        }),
+        ("no way to the video", |d| {
+            let tasks = d["x-tasks"].as_object_mut().expect("an object");
+            tasks.remove("video");
+            tasks.remove("content");
+        }),
+        ("an operation that is not there", |d| d["x-tasks"]["poll"]["operation"] = json!("get_task")),
+        ("a poll without a request", |d| d["x-tasks"]["poll"] = json!({})),
+        ("a place that is no pointer", |d| d["x-tasks"]["video"] = json!(["metadata.url"])),
+        ("a condition of nothing", |d| d["x-tasks"]["refusals"][0]["when"][0] = json!({})),
+        ("a condition of something unknown", |d| {
+            d["x-tasks"]["refusals"][0]["when"][0] = json!({ "status": [400] });
+        }),
+        ("an unknown state", |d| d["x-tasks"]["state"]["finished"] = json!(["done"])),
         ("a rule without a place", |d| {
             d["components"]["schemas"]["VideoRequestB"]["x-rules"][0]["at"] = json!([]);
         }),
@@ -181,6 +182,14 @@ fn edit_inconsistent_document_is_refused_with_its_pointer() {
     insta::assert_snapshot!(messages.join("\n"));
 }
 
-fn request(document: &mut Value) -> &mut Value {
-    &mut document["components"]["schemas"]["CreateVideoRequest"]
+/// A new state needs words that say how it ends, and no code.
+#[test]
+fn edit_new_state_needs_no_code() {
+    let contract = edited_document(|document| {
+        document["x-tasks"]["state"]["cancelled"] = json!(["withdrawn"]);
+        push(&mut document["components"]["schemas"]["TaskStatus"]["enum"], json!("withdrawn"));
+    })
+    .expect("a sound document");
+    let task = contract.read_task(200, r#"{"id":"t","status":"withdrawn"}"#, "t").expect("a task");
+    assert_eq!(task.state, TaskState::Cancelled);
 }

@@ -1,5 +1,6 @@
 //! The contract from outside, in one binary.
 
+mod answers;
 mod diff;
 mod edits;
 mod hostile;

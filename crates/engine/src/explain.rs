@@ -131,7 +131,7 @@ fn explain_node<'a>(
                 [only] => plan.node(*only).name.clone(),
                 candidates => plan.open_pick(candidates).name.into_owned(),
             };
-            Some(UnknownPart { part: input_name(&input.pointer), shot })
+            Some(UnknownPart { part: input_name(input), shot })
         })
         .collect();
     let nearest = nearest(&node.name, &parts, &unknown, record);

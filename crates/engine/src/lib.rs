@@ -43,7 +43,7 @@ pub mod time;
 mod unchanged_copy;
 mod unknown_task;
 
-pub use executor::fetch::{FetchConfig, FetchError, FetchedVideo, OnWait, Turns, fetch_task};
+pub use executor::fetch::{FetchConfig, FetchError, OnWait, Turns, fetch_task};
 pub use executor::{RunConfig, RunError, UnrecordedTask, run};
 pub use ledger::{Ledger, LedgerError};
 pub use media_gate::MEDIA_GATE;

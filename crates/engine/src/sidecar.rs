@@ -145,7 +145,6 @@ impl Sidecar {
         parent: impl Fn(NodeIx) -> Option<NodeKey>,
     ) -> Self {
         let request = Value::Object(plan.request_outline(node));
-        let seed = request.get("seed").or_else(|| request.pointer("/metadata/seed")).and_then(Value::as_i64);
         let parents = plan.predecessors(node).into_iter().filter_map(|ix| {
             Some(SidecarParent { shot: plan.node(ix).name.clone(), key: parent(ix)?.to_string() })
         });
@@ -162,8 +161,8 @@ impl Sidecar {
             workflow: plan.name().to_owned(),
             file: record.file.map(str::to_owned),
             model: plan.node(node).model.to_string(),
-            prompt: request.get("prompt").and_then(Value::as_str).map(str::to_owned),
-            seed,
+            prompt: plan.node(node).prompt().map(str::to_owned),
+            seed: plan.node(node).seed(),
             parents: parents.collect(),
             request: Some(request),
             render: record.render,

@@ -143,8 +143,7 @@ fn reader_reports_live_run_and_run_whose_process_died() {
         suggested_task: Some(TaskId::from("task_cut")),
     };
     let url = Some("https://cdn.example/v".to_owned());
-    let completed =
-        PollResult::Completed { url, last_frame_url: None, expires_at: None, took: None, warning: None };
+    let completed = PollResult::Completed { url, last_frame_url: None, expires_at: None, took: None };
     let ended = Event::Polled { node: NodeIx::new(0), attempt: id("r1", 0), result: completed, next: None };
     project.append(&ledger, &run_lock, 9_000, vec![indeterminate, ended, downloaded("r1", 0)]);
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use client::{Client, ClientConfig, Proxies};
 use engine::provider::{
-    DownloadSink, ModerationCodes, PreparedRequest, Provider, Remote, Resume, ServerErrorPolicy, Submission,
-    SubmissionLookup, TaskDescription,
+    DownloadSink, PreparedRequest, Provider, Remote, Resume, ServerErrorPolicy, Submission, SubmissionLookup,
+    TaskDescription,
 };
 use futures_util::future::BoxFuture;
 use renderer::{Procedural, Renderer};
@@ -26,8 +26,6 @@ use crate::service_address::{API_KEY, BASE_URL, api_key, base_url};
 pub(crate) const EMBEDDED: &str = "embedded";
 /// What a server error means that says nothing about acceptance: `indeterminate`, or `retry`.
 pub(crate) const SERVER_ERRORS: &str = "RUNNER_ON_SERVER_ERROR";
-/// More error codes that mean moderation, separated by commas.
-const MODERATION_CODES: &str = "RUNNER_MODERATION_CODES";
 
 /// A service that is not connected yet.
 pub(crate) enum Backend {
@@ -39,8 +37,6 @@ pub(crate) enum Backend {
         proxies: Box<Proxies>,
         /// What its server errors mean.
         server_errors: ServerErrorPolicy,
-        /// More of its error codes that mean moderation.
-        moderation: ModerationCodes,
     },
     /// The service embedded in this program.
     Embedded {
@@ -139,7 +135,6 @@ impl Backend {
                     key: SecretString::from(key.to_owned()),
                     proxies: Box::new(proxies),
                     server_errors,
-                    moderation: ModerationCodes::parse(&env_var(MODERATION_CODES).unwrap_or_default()),
                 })
             }
         }
@@ -204,16 +199,13 @@ impl Backend {
     /// Connects to a service that is not the embedded one.
     pub(crate) fn connect_remote(self) -> Result<Connection, CommandError> {
         let (account, identity) = (self.account(), self.identity());
-        let Self::Remote { url, key, proxies, server_errors, moderation } = self else {
+        let Self::Remote { url, key, proxies, server_errors } = self else {
             return Err(CommandError::invalid(format!("{BASE_URL} is not set")));
         };
         let policy = if workflow::is_loopback(&url) { Policy::local() } else { Policy::remote() };
         let config = ClientConfig { proxies: *proxies, ..ClientConfig::new(url, key) };
         let client = Client::new(config).map_err(CommandError::unusable)?;
-        let provider = Remote::new(client, identity)
-            .with_account(account)
-            .with_server_errors(server_errors)
-            .with_moderation_codes(moderation);
+        let provider = Remote::new(client, identity).with_account(account).with_server_errors(server_errors);
         Ok(Connection { provider: Arc::new(provider), policy, service: None })
     }
 

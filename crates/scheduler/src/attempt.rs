@@ -27,8 +27,6 @@ pub struct Attempt {
     /// What its task cost, if known.
     pub cost: Option<Money>,
     pub failure: Option<Failure>,
-    /// What the service said in `error` beside the finished video.
-    pub warning: Option<Box<str>>,
 }
 
 impl Attempt {
@@ -46,7 +44,6 @@ impl Attempt {
             reservation: None,
             cost: None,
             failure: None,
-            warning: None,
         }
     }
 

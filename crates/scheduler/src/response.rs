@@ -80,9 +80,6 @@ pub enum PollResult {
         /// From creation to completion by the service's clock, if it reports both.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         took: Option<Duration>,
-        /// What the service says in `error` beside the video, for people: a warning.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        warning: Option<String>,
     },
     /// The task failed at the service.
     Failed { failure: Failure },

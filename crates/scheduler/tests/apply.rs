@@ -152,7 +152,6 @@ impl Script {
                 last_frame_url: None,
                 expires_at: None,
                 took: None,
-                warning: None,
             },
         )
     }

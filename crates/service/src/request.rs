@@ -63,8 +63,8 @@ impl VideoRequest {
         let model = contract.model(id).ok_or_else(|| {
             ApiError::invalid("unknown_model", format!("no model `{id}`")).with_param("model")
         })?;
-        let fields = Fields::new(contract, model, request);
-        let resolution = resolution(model, &fields)?;
+        let fields = Fields::new(contract, &model, request);
+        let resolution = resolution(&model, &fields)?;
         Ok(Self {
             model: model.id.clone(),
             prompt: fields.text("prompt").unwrap_or_default().to_owned(),
@@ -150,6 +150,7 @@ fn resolution(model: &Model, fields: &Fields<'_>) -> Result<Resolution, ApiError
     let text = match &model.resolution {
         ResolutionSource::Fixed(text) => Some(text.as_str()),
         ResolutionSource::Request { field, .. } => fields.text(field),
+        ResolutionSource::Unknown => None,
     };
     if let Some(text) = text {
         return Resolution::parse(text).ok_or_else(|| {

@@ -1,14 +1,14 @@
 //! Made from the contract: every field that any family has can be written in a workflow, and arrives in the request as it was written.
 #![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
 
-use contract::{Contract, Field, FieldKind, InputForm, Model};
+use contract::{Contract, Field, FieldKind, Model};
 use serde_json::{Value, json};
 use workflow::{InMemory, Options, Report, load};
 
 const ADDRESS: &str = "https://media.example/a.png";
 
 /// A value that the contract allows.
-fn allowed(field: &Field, model: &Model, contract: &Contract) -> Value {
+fn allowed(field: &Field, model: &Model) -> Value {
     if let Some(value) = field.values.last() {
         return value.clone();
     }
@@ -23,20 +23,20 @@ fn allowed(field: &Field, model: &Model, contract: &Contract) -> Value {
         FieldKind::String => json!(ADDRESS),
         FieldKind::Integer | FieldKind::Number => json!(field.maximum.map_or(7, |maximum| maximum as i64)),
         FieldKind::Boolean => json!(true),
-        FieldKind::Array if field.component.is_some() => json!([item(model, contract)]),
+        FieldKind::Array if field.component.is_some() => json!([item(model)]),
         FieldKind::Array => json!([ADDRESS]),
         FieldKind::Object => json!({ "anything": { "goes": [1, 2.5, true] } }),
     }
 }
 
-/// An item of `metadata.content` that the model takes.
-fn item(model: &Model, contract: &Contract) -> Value {
-    match &contract.inputs(model).first_frame {
-        Some(InputForm::ContentItem { item_type, role, .. }) => {
-            json!({ "type": item_type, "role": role, item_type.as_str(): { "url": ADDRESS } })
-        }
-        other => panic!("a list of items, and no item for it: {other:?}"),
-    }
+/// An item of a list of media that the model takes.
+fn item(model: &Model) -> Value {
+    let placement = model.inputs.first_frame.as_ref().unwrap();
+    let mut request = serde_json::Map::new();
+    let at = placement.insert(&mut request, json!(ADDRESS)).unwrap();
+    let in_item = placement.value_in_item().unwrap();
+    let item = at.strip_suffix(&in_item).unwrap();
+    Value::Object(request).pointer(item).unwrap().clone()
 }
 
 /// The request that comes of a shot with one field, and with an image where the model makes nothing without one.
@@ -70,7 +70,7 @@ fn field_reaches_request_unchanged() {
             } else {
                 let sent: Vec<(Value, Value)> = models()
                     .filter_map(|model| {
-                        let value = allowed(field, model, contract);
+                        let value = allowed(field, model);
                         Some((request(&field.name, &value, model).ok()?, value))
                     })
                     .collect();
@@ -95,7 +95,7 @@ fn nested_field_reaches_request_unchanged() {
         for outer in contract.fields(&model.family).iter().filter(|field| field.kind == FieldKind::Object) {
             let Some(component) = &outer.component else { continue };
             for field in contract.component_fields(component).expect("a component of the contract") {
-                let value = json!({ field.name.as_str(): allowed(&field, model, contract) });
+                let value = json!({ field.name.as_str(): allowed(&field, model) });
                 let request = request(&outer.name, &value, model).unwrap_or_else(|report| {
                     panic!("{}, `{}.{}`: {report}", model.id, outer.name, field.name)
                 });

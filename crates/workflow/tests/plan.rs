@@ -192,8 +192,8 @@ shots:
 ",
     );
     let pinned = [
-        ("a#2", "528282b7addaff595e0488733bbae285b66a9ab345765e2a1112ad41a0f1c032"),
-        ("c", "a7b1acd7a3d65c0b7501bae9c2e963c57ab19e2301812343c92631bc1ac95277"),
+        ("a#2", "91b437fb20142fa3522c4416fd8cbb3e566d7f1f10fa314cc192526d413dc690"),
+        ("c", "2bc5da4f5bd46e12a699914cf043fea66c26d215ac551844ce42a5d399fc72e7"),
     ];
     for (name, key) in pinned {
         assert_eq!(key_of(&plan, name).to_string(), key, "{name}");
@@ -358,4 +358,46 @@ fn chain_of_ten_thousand_instances_is_planned() {
     assert_eq!(plan.len(), 10_000);
     let last = plan.find("b@s=5000").unwrap();
     assert_eq!(plan.predecessors(last), [plan.find("a@s=5000").unwrap()]);
+}
+
+/// Where a request says something is no part of what it says.
+#[test]
+fn key_is_the_same_wherever_the_request_says_it() {
+    let keys = |fields: &str| {
+        let plan = plan(&format!(
+            "version: 1\nshots: [{{id: a, model: modela-video-2-0-260128, prompt: x, {fields}}}]\n"
+        ));
+        key_of(&plan, "a")
+    };
+    let same = [
+        "seconds: 5, seed: 7",
+        "seconds: \"5\", metadata: {seed: 7}",
+        "duration: 5, seed: 7",
+        "metadata: {duration: 5, seed: 7}",
+        "seconds: 5, seed: 7, return_last_frame: true",
+    ];
+    for fields in same {
+        assert_eq!(keys(fields), keys(same[0]), "{fields}");
+    }
+    assert_eq!(keys("audio: true"), keys("generate_audio: true"));
+    for fields in
+        ["seconds: 6, seed: 7", "seconds: 5", "seconds: 5, seed: 7, watermark: true", "seconds: 7, seed: 5"]
+    {
+        assert_ne!(keys(fields), keys(same[0]), "{fields}");
+    }
+}
+
+/// A description that sends a frame elsewhere pays for nothing again.
+#[test]
+fn key_is_the_same_under_a_description_that_places_frames_elsewhere() {
+    let mut document = Contract::embedded().document().clone();
+    let inputs = &mut document["components"]["schemas"]["VideoRequestB"]["x-inputs"];
+    inputs["first_frame"] = serde_json::json!({ "at": "/input_reference", "accepts": ["url", "data_uri"] });
+    let other = Contract::from_document(document).expect("a sound document");
+    let text = "version: 1\ndefaults: {model: modelb-video-480p, prompt: x}\nshots: [{id: z}, {id: a, continues: z}]\n";
+    let key = |contract: &Contract| {
+        let plan = load(text.as_bytes(), "a.yaml", &InMemory::default(), &Options::default(), contract);
+        key_of(&plan.expect("a plan"), "a")
+    };
+    assert_eq!(key(&other), key(Contract::embedded()));
 }

@@ -134,7 +134,6 @@ pub(super) fn complete(action: Action, state: &RunState, number: usize) -> Optio
                 last_frame_url: None,
                 expires_at: Some(Timestamp(i64::MAX / 2)),
                 took: None,
-                warning: None,
             },
             next: None,
         },

@@ -59,7 +59,8 @@ fn changed_default_is_relevant_where_field_is_omitted() {
 #[test]
 fn changed_frame_field_changes_requests() {
     let (_, text) = diff_report(|s| {
-        s["VideoRequestB"]["x-inputs"]["first_frame"] = json!({ "field": "input_reference" });
+        s["VideoRequestB"]["x-inputs"]["first_frame"] =
+            json!({ "at": "/input_reference", "accepts": ["url"] });
     });
     assert!(text.contains("pier.yaml: changed requests\n    dusk: `/image` null is removed; `/input_reference` null is added"), "{text}");
 }

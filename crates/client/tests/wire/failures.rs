@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use client::{CallError, Client, PreparedRequest, Status};
+use client::{CallError, Client, PreparedRequest};
+use contract::TaskState;
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -51,7 +52,7 @@ async fn create_error_response_keeps_status_error_and_wait() {
     assert_eq!(error.status(), Some(429));
     let CallError::Http(error) = error else { panic!("not refused") };
     assert_eq!(error.retry_after, Some(Duration::from_secs(7)));
-    let api_error = error.error.as_ref().expect("it says why");
+    let api_error = error.refusal.error.as_ref().expect("it says why");
     assert_eq!(
         (api_error.message.as_str(), api_error.code.as_deref(), api_error.param.as_deref()),
         ("too many", Some("rate_limited"), None)
@@ -73,8 +74,8 @@ async fn create_long_error_response_is_the_services_own() {
     let CallError::Http(error) = server.client().create(&prepared()).await.expect_err("refused") else {
         panic!()
     };
-    assert!(error.is_service_error && !error.may_have_task, "{:?}", error.error);
-    assert_eq!(error.error.and_then(|error| error.code).as_deref(), Some("too_long"));
+    assert!(error.refusal.refused.is_some(), "{error:?}");
+    assert_eq!(error.refusal.error.and_then(|error| error.code).as_deref(), Some("too_long"));
     assert!(error.body.len() <= 4096);
 }
 
@@ -130,7 +131,7 @@ async fn response_that_repeats_a_large_request_is_read() {
     let sent = body.clone();
     let server = Server::answering(move |_| answer(200, &[], sent.clone())).await;
     assert_eq!(server.client().create(&request).await.expect("a task").id, "task_9");
-    assert_eq!(server.client().get("task_9").await.expect("a task").status, Status::Queued);
+    assert_eq!(server.client().get("task_9").await.expect("a task").task.state, TaskState::Queued);
     let refused = format!(
         r#"{{"error":{{"message":"no","type":"invalid_request_error","code":"c"}},"request":"{escaped}"}}"#
     );
@@ -138,7 +139,7 @@ async fn response_that_repeats_a_large_request_is_read() {
     let CallError::Http(error) = server.client().create(&request).await.expect_err("refused") else {
         panic!()
     };
-    assert_eq!((error.is_service_error, error.may_have_task), (true, false));
+    assert!(error.refusal.refused.is_some(), "{error:?}");
 }
 
 #[tokio::test]

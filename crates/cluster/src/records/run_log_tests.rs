@@ -61,13 +61,7 @@ fn downloading() -> Vec<Event> {
         Event::Polled {
             node,
             attempt,
-            result: PollResult::Completed {
-                url: None,
-                last_frame_url: None,
-                expires_at: None,
-                took: None,
-                warning: None,
-            },
+            result: PollResult::Completed { url: None, last_frame_url: None, expires_at: None, took: None },
             next: None,
         },
     ]

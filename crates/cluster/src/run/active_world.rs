@@ -222,7 +222,6 @@ impl World {
                         last_frame_url: None,
                         expires_at: None,
                         took: Some(Duration::from_secs(9)),
-                        warning: None,
                     },
                 };
                 vec![Event::Polled { node, attempt, result, next: None }]

@@ -76,8 +76,8 @@ impl Provider for Service {
     }
 
     fn poll<'a>(&'a self, _task: &'a TaskId) -> BoxFuture<'a, PollResult> {
-        let (url, last_frame_url, expires_at, took, warning) = (None, None, None, None, None);
-        let done = PollResult::Completed { url, last_frame_url, expires_at, took, warning };
+        let (url, last_frame_url, expires_at, took) = (None, None, None, None);
+        let done = PollResult::Completed { url, last_frame_url, expires_at, took };
         Box::pin(std::future::ready(done))
     }
 

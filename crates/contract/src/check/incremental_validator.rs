@@ -5,14 +5,14 @@ use std::{ptr, sync::Arc};
 use serde_json::{Map, Value};
 
 use super::{Checks, component::ComponentCheck, rules::RuleCheck};
-use crate::{Violation, spec::Spec};
+use crate::{Family, Violation, spec::Spec};
 
 /// Sets of fields for which the last valid request is kept.
 const MAX_REMEMBERED: usize = 16;
 
 /// Checks many requests one after another, memoizing what is valid.
 ///
-/// Invariant: [`Self::check`] returns what [`crate::Contract::check_request`] returns. A field's value is valid or not whatever the
+/// Invariant: [`Self::check`] returns what [`crate::Contract::check_request_of`] returns. A field's value is valid or not whatever the
 /// other fields are, and a cross-field rule is decided by which fields there are and by the values of those that it reads; so
 /// relative to a valid request with the same fields, only changed fields and the rules that read them have to be evaluated.
 /// A component that constrains more than that is validated as a whole.
@@ -20,8 +20,6 @@ const MAX_REMEMBERED: usize = 16;
 pub struct IncrementalValidator<'c> {
     spec: &'c Spec,
     checks: &'c Checks,
-    /// The model of the last request, with the check of its family.
-    last_model: Option<(Arc<Value>, &'c ComponentCheck)>,
     valid: RequestCache<'c>,
     /// Those of which nothing is to be warned.
     quiet: RequestCache<'c>,
@@ -62,21 +60,31 @@ impl<'c> RequestCache<'c> {
 impl<'c> IncrementalValidator<'c> {
     pub(crate) fn new(spec: &'c Spec, checks: &'c Checks) -> Self {
         let (valid, quiet) = Default::default();
-        Self { spec, checks, last_model: None, valid, quiet }
+        Self { spec, checks, valid, quiet }
     }
 
-    /// The violations of a request with `values[i]` in the field `names[i]`, each name once; empty if it is valid.
-    pub fn check(&mut self, names: &Arc<[Arc<str>]>, values: &[Arc<Value>]) -> Vec<Violation> {
-        if self.is_valid(names, values) {
+    /// The violations of a family's request with `values[i]` in the field `names[i]`, each name once; empty if it is valid.
+    pub fn check(
+        &mut self,
+        family: &Family,
+        names: &Arc<[Arc<str>]>,
+        values: &[Arc<Value>],
+    ) -> Vec<Violation> {
+        if self.is_valid(family, names, values) {
             return Vec::new();
         }
-        self.checks.request(self.spec, &object(names, values))
+        self.checks.request_of(self.spec, family, &object(names, values))
     }
 
-    /// As [`crate::Contract::check_request_warnings`]. Nothing is evaluated for requests without a field that such a rule concerns, and for those
+    /// As [`crate::Contract::check_request_warnings`] of a family. Nothing is evaluated for requests without a field that such a rule concerns, and for those
     /// that differ from one without warnings only in fields that no such rule reads.
-    pub fn warnings(&mut self, names: &Arc<[Arc<str>]>, values: &[Arc<Value>]) -> Vec<Violation> {
-        let Some(check) = self.component_check(names, values) else { return Vec::new() };
+    pub fn warnings(
+        &mut self,
+        family: &Family,
+        names: &Arc<[Arc<str>]>,
+        values: &[Arc<Value>],
+    ) -> Vec<Violation> {
+        let Some(check) = self.checks.for_family(self.spec, family) else { return Vec::new() };
         let concerns = |rule: &RuleCheck| names.iter().any(|name| rule.is_within(name));
         if !check.warnings().iter().any(concerns) {
             return Vec::new();
@@ -85,35 +93,21 @@ impl<'c> IncrementalValidator<'c> {
         if self.quiet.last(check, names).is_some_and(|before| !changed(names, values, before).any(is_read)) {
             return Vec::new();
         }
-        let violations = self.checks.request_warnings(self.spec, &object(names, values));
+        let violations = self.checks.request_warnings(self.spec, family, &object(names, values));
         if violations.is_empty() {
             self.quiet.remember(check, names, values);
         }
         violations
     }
 
-    fn is_valid(&mut self, names: &Arc<[Arc<str>]>, values: &[Arc<Value>]) -> bool {
-        let Some(check) = self.component_check(names, values) else { return false };
+    fn is_valid(&mut self, family: &Family, names: &Arc<[Arc<str>]>, values: &[Arc<Value>]) -> bool {
+        let Some(check) = self.checks.for_family(self.spec, family) else { return false };
         let before = self.valid.last(check, names).map(|values| values.as_slice());
         let is_valid = is_valid(check, names, values, before);
         if is_valid {
             self.valid.remember(check, names, values);
         }
         is_valid
-    }
-
-    /// The check of the model's family; `None` without a known model.
-    fn component_check(&mut self, names: &[Arc<str>], values: &[Arc<Value>]) -> Option<&'c ComponentCheck> {
-        let (_, id) = names.iter().zip(values).find(|(name, _)| &***name == "model")?;
-        if let Some((last, check)) = &self.last_model
-            && last == id
-        {
-            return Some(*check);
-        }
-        let model = self.spec.models.iter().find(|model| id.as_str() == Some(&model.id))?;
-        let check = self.checks.for_family(self.spec, &model.family)?;
-        self.last_model = Some((Arc::clone(id), check));
-        Some(check)
     }
 }
 

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     SpecError, Violation,
-    spec::{ERROR, Family, Spec, TASK},
+    spec::{Family, Spec},
     view,
 };
 use component::ComponentCheck;
@@ -35,8 +35,8 @@ pub(crate) struct Checks {
     requests: BTreeMap<Family, LazyCheck>,
     /// By family, the fields that have integers or objects in them.
     shapes: BTreeMap<Family, BTreeMap<String, FieldShape>>,
-    task: LazyCheck,
-    error: LazyCheck,
+    task: Option<LazyCheck>,
+    error: Option<LazyCheck>,
 }
 
 /// The check of one component, built on first use.
@@ -61,12 +61,13 @@ impl Checks {
                 .map(|(name, schema)| (name.clone(), FieldShape::new(schema, &definitions)));
             (family.name.clone(), shapes.filter(|(_, shape)| !shape.is_empty()).collect())
         });
-        Self { shapes: shapes.collect(), definitions, requests, task: lazy(TASK), error: lazy(ERROR) }
+        let [task, error] = [&spec.task, &spec.error].map(|component| component.as_deref().map(lazy));
+        Self { shapes: shapes.collect(), definitions, requests, task, error }
     }
 
     /// Compiles all of them, to report what cannot be compiled.
     pub(crate) fn compile_all(&self, spec: &Spec) -> Result<(), SpecError> {
-        let mut all = self.requests.values().chain([&self.task, &self.error]);
+        let mut all = self.requests.values().chain(&self.task).chain(&self.error);
         all.try_for_each(|lazy| self.get(lazy, spec).force())
     }
 
@@ -74,20 +75,21 @@ impl Checks {
         lazy.check.get_or_init(|| ComponentCheck::new(&self.definitions, &lazy.component, &spec.rules))
     }
 
+    /// The violations of a request that has its model's id in it.
     pub(crate) fn request(&self, spec: &Spec, request: &Value) -> Vec<Violation> {
         let id = request.get("model").and_then(Value::as_str);
-        let model = id.and_then(|id| spec.models.iter().find(|model| model.id == id));
-        match model.and_then(|model| self.for_family(spec, &model.family)) {
-            Some(check) => check.violations(request),
-            None => vec![unknown_model::violation(request, &spec.models)],
+        match id.and_then(|id| spec.catalogue.model(id)) {
+            Some(model) => self.request_of(spec, &model.family, request),
+            None => vec![unknown_model::violation(request, &spec.catalogue.models)],
         }
     }
 
-    pub(crate) fn request_warnings(&self, spec: &Spec, request: &Value) -> Vec<Violation> {
-        let id = request.get("model").and_then(Value::as_str);
-        let model = id.and_then(|id| spec.models.iter().find(|model| model.id == id));
-        let check = model.and_then(|model| self.for_family(spec, &model.family));
-        let rules = check.into_iter().flat_map(ComponentCheck::warnings);
+    pub(crate) fn request_of(&self, spec: &Spec, family: &Family, request: &Value) -> Vec<Violation> {
+        self.for_family(spec, family).map(|check| check.violations(request)).unwrap_or_default()
+    }
+
+    pub(crate) fn request_warnings(&self, spec: &Spec, family: &Family, request: &Value) -> Vec<Violation> {
+        let rules = self.for_family(spec, family).into_iter().flat_map(ComponentCheck::warnings);
         rules.flat_map(|rule| rule.violations(request)).take(MAX_VIOLATIONS).collect()
     }
 
@@ -100,10 +102,10 @@ impl Checks {
     }
 
     pub(crate) fn task(&self, spec: &Spec, task: &Value) -> Vec<Violation> {
-        self.get(&self.task, spec).violations(task)
+        self.task.as_ref().map(|check| self.get(check, spec).violations(task)).unwrap_or_default()
     }
 
     pub(crate) fn error(&self, spec: &Spec, body: &Value) -> Vec<Violation> {
-        self.get(&self.error, spec).violations(body)
+        self.error.as_ref().map(|check| self.get(check, spec).violations(body)).unwrap_or_default()
     }
 }

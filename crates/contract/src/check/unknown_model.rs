@@ -1,12 +1,14 @@
 //! A request whose `model` is absent or not in the catalogue.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::message::{list, truncate_for_display};
 use super::nearest_model::models_nearest_first;
 use crate::{Model, Violation};
 
-pub(crate) fn violation(request: &Value, models: &[Model]) -> Violation {
+pub(crate) fn violation(request: &Value, models: &[Arc<Model>]) -> Violation {
     let (pointer, code, message) = match (request.is_object(), request.get("model")) {
         (false, _) => ("", "invalid_type", "the request has to be a JSON object".to_owned()),
         (true, None) => {

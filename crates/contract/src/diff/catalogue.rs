@@ -21,7 +21,7 @@ pub(super) fn models(old: &Contract, new: &Contract, changes: &mut ChangeSet) {
             changes.record(&location(model), finding);
             continue;
         };
-        compare_model(&location(model), before, model, changes);
+        compare_model(&location(model), &before, model, changes);
     }
 }
 
@@ -50,6 +50,7 @@ fn compare_model(location: &Location, old: &Model, new: &Model, changes: &mut Ch
     let source = |model: &Model| match &model.resolution {
         crate::ResolutionSource::Request { field, .. } => format!("chosen by `{field}`"),
         crate::ResolutionSource::Fixed(resolution) => format!("fixed at {resolution}"),
+        crate::ResolutionSource::Unknown => "chosen by the service".to_owned(),
     };
     if source(old) != source(new) {
         let summary = format!("resolution {} becomes {}", source(old), source(new));

@@ -1,8 +1,9 @@
 //! Navigation of the document with JSON pointers for errors, and the checks of its general structure.
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::SpecError;
+use super::{Pointer, SpecError, pointer};
 
 /// References are followed this far; a longer chain is taken for a cycle.
 const MAX_HOPS: usize = 32;
@@ -60,7 +61,8 @@ impl<'a> Node<'a> {
 }
 
 /// A key as a part of a JSON pointer (RFC 6901).
-pub(crate) fn escape(key: &str) -> String {
+#[must_use]
+pub fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
@@ -98,6 +100,64 @@ fn target<'a>(root: &Node<'a>, reference: &Node<'a>) -> Result<Node<'a>, SpecErr
     }
 }
 
+/// A part of the document as a type. An error has the pointer of the key concerned.
+pub(crate) fn read_as<T: DeserializeOwned>(node: &Node<'_>) -> Result<T, SpecError> {
+    serde_path_to_error::deserialize(node.value).map_err(|error| {
+        use serde_path_to_error::Segment;
+        let mut pointer = node.pointer.clone();
+        for segment in error.path() {
+            match segment {
+                Segment::Seq { index } => pointer.extend(["/", &index.to_string()]),
+                Segment::Map { key } => pointer.extend(["/", &escape(key)]),
+                Segment::Enum { .. } | Segment::Unknown => {}
+            }
+        }
+        SpecError::new(
+            pointer,
+            error.inner().to_string(),
+            "openapi.yaml explains the extensions at its beginning",
+        )
+    })
+}
+
+/// The schema of a place in an object of a schema; `None` where the schema has no such place.
+pub(crate) fn schema_at<'a>(
+    root: &Node<'a>,
+    schema: &Node<'a>,
+    place: &Pointer,
+) -> Result<Option<Node<'a>>, SpecError> {
+    let mut schema = resolve(root, schema)?;
+    for token in place.tokens() {
+        let below = match schema.get("items") {
+            Some(items) if pointer::is_index(&token) => Some(items),
+            _ => schema.get("properties").and_then(|properties| properties.get(&token)),
+        };
+        let Some(below) = below else { return Ok(None) };
+        schema = resolve(root, &below)?;
+    }
+    Ok(Some(schema))
+}
+
+/// The components of an operation's body, of its answer with success, and of its other answers, as far as the document names them.
+pub(crate) fn body_components(
+    root: &Node<'_>,
+    path: &str,
+    method: &str,
+) -> Result<[Option<String>; 3], SpecError> {
+    let operation = root.need("paths")?.need(path)?.need(method)?;
+    let component = |body: Option<Node<'_>>| -> Result<Option<String>, SpecError> {
+        let Some(body) = body else { return Ok(None) };
+        let body = resolve(root, &body)?;
+        let schema = body.get("content").and_then(|content| content.get("application/json")?.get("schema"));
+        let reference = schema.and_then(|schema| schema.value.get("$ref")?.as_str());
+        Ok(reference.and_then(|reference| reference.strip_prefix("#/components/schemas/")).map(str::to_owned))
+    };
+    let responses = operation.get("responses");
+    let response = |status: &str| responses.as_ref().and_then(|responses| responses.get(status));
+    let accepted = ["200", "201", "202"].into_iter().find_map(response);
+    Ok([component(operation.get("requestBody"))?, component(accepted)?, component(response("default"))?])
+}
+
 /// The checks that any document has to pass; gives its version.
 pub(crate) fn check(root: &Node<'_>) -> Result<String, SpecError> {
     let dialect = root.need("openapi")?;
@@ -120,12 +180,9 @@ fn check_below<'a>(root: &Node<'a>, node: &Node<'a>) -> Result<(), SpecError> {
             if let Some(reference) = node.get("$ref").filter(|reference| reference.value.is_string()) {
                 target(root, &reference)?;
             }
-            if let Some(discriminator) = node.get("discriminator") {
-                check_discriminator(root, node, &discriminator)?;
-            }
             for (key, child) in node.entries()? {
-                // Rules hold JSON Schemas of their own, in another dialect.
-                if key != "x-rules" {
+                // Rules hold JSON Schemas of their own, in another dialect; examples and items hold anything.
+                if !matches!(key, "x-rules" | "x-inputs" | "x-tasks" | "example" | "default") {
                     check_below(root, &child)?;
                 }
             }
@@ -133,47 +190,5 @@ fn check_below<'a>(root: &Node<'a>, node: &Node<'a>) -> Result<(), SpecError> {
         }
         Value::Array(_) => node.items()?.iter().try_for_each(|item| check_below(root, item)),
         _ => Ok(()),
-    }
-}
-
-/// Each mapped value names an alternative, which lists the value; no alternative is left without one.
-fn check_discriminator<'a>(
-    root: &Node<'a>,
-    node: &Node<'a>,
-    discriminator: &Node<'a>,
-) -> Result<(), SpecError> {
-    let property = discriminator.need("propertyName")?.text()?;
-    let mapping = discriminator.need("mapping")?;
-    let alternatives = node.need("oneOf")?.items()?;
-    let mut used = vec![false; alternatives.len()];
-    for (value, reference) in mapping.entries()? {
-        let schema = target(root, &reference)?;
-        let index = alternatives
-            .iter()
-            .position(|alternative| {
-                alternative.get("$ref").is_some_and(|mapped| mapped.value == reference.value)
-            })
-            .ok_or_else(|| {
-                reference.fail(
-                    format!("`{value}` is mapped to a schema that is not among the alternatives"),
-                    "list the schema under `oneOf`, or map the value to one that is listed",
-                )
-            })?;
-        used[index] = true;
-        let tag = resolve(root, &schema.need("properties")?.need(property)?)?;
-        let tags = tag.get("enum").map(|values| values.texts()).transpose()?;
-        if tags.is_some_and(|tags| !tags.iter().any(|tag| tag == value)) {
-            return Err(tag.fail(
-                format!("`{value}` is mapped to this schema, whose `{property}` does not list it"),
-                format!("add `{value}` to the enum here, or take it out of the discriminator"),
-            ));
-        }
-    }
-    match alternatives.iter().zip(used).find(|(_, used)| !used) {
-        Some((alternative, _)) => Err(alternative.fail(
-            format!("no value of `{property}` is mapped to this alternative"),
-            "add a value to the discriminator's mapping, or remove the alternative",
-        )),
-        None => Ok(()),
     }
 }

@@ -26,7 +26,7 @@ impl SpecError {
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pointer = if self.pointer.is_empty() { "its top level" } else { &self.pointer };
-        write!(f, "openapi.yaml, at {pointer}: {}; {}", self.problem, self.help)
+        write!(f, "at {pointer}: {}; {}", self.problem, self.help)
     }
 }
 

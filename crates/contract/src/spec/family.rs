@@ -1,16 +1,16 @@
-//! Model families: request schema, fields and input forms.
+//! Model families: a request's schema, its fields and where the runner's words go in it.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, ops::RangeInclusive, sync::Arc};
 
 use serde::Serialize;
+use serde_json::Value;
 
-use super::{
-    Field, InputForms, Node, REQUEST, SpecError,
-    field::{self, FieldKind},
-    inputs, resolve,
-};
+use super::{Field, Inputs, Node, ResolutionSource, SpecError, field, inputs, schema_at};
 
-/// The name of a family, such as `A`: what the document calls it, so that a new family needs no new type.
+/// The longest video where a description does not bound it.
+const MAX_SECONDS: u32 = 600;
+
+/// The name of a family, such as `A`: what the document calls it (`x-family`), or else the name of its schema.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct Family(Arc<str>);
@@ -43,30 +43,28 @@ pub(crate) struct FamilySpec {
     pub(crate) component: String,
     pub(crate) fields: Vec<Field>,
     /// Whole seconds that a video of this family may last.
-    pub(crate) durations: std::ops::RangeInclusive<u32>,
-    /// How the family takes frames and references, before a model's capabilities narrow it.
-    pub(crate) inputs: Vec<inputs::Entry>,
-    pub(crate) returns_last_frame: Option<String>,
-    /// The ids that the family's `model` lists.
-    pub(crate) model_ids: Vec<String>,
+    pub(crate) durations: RangeInclusive<u32>,
+    pub(crate) resolution: ResolutionSource,
+    /// Where the family takes the runner's words, before a model narrows it.
+    pub(crate) inputs: Inputs,
 }
 
-impl FamilySpec {
-    pub(crate) fn inputs_for(&self, capabilities: &[String]) -> InputForms {
-        inputs::narrow(&self.inputs, self.returns_last_frame.clone(), capabilities)
-    }
-}
-
+/// The families: the schemas that `x-models` names, in its order.
 pub(crate) fn read(root: &Node<'_>) -> Result<Vec<FamilySpec>, SpecError> {
-    let request = root.need("components")?.need("schemas")?.need(REQUEST)?;
+    let schemas = root.need("components")?.need("schemas")?;
     let mut families: Vec<FamilySpec> = Vec::new();
-    for alternative in request.need("oneOf")?.items()? {
-        let reference = alternative.need("$ref")?.text()?;
-        let component = reference.rsplit('/').next().unwrap_or_default().to_owned();
-        let schema = resolve(root, &alternative)?;
+    for entry in root.need("x-models")?.items()? {
+        let named = entry.need("schema")?;
+        let component = named.text()?;
+        if families.iter().any(|family| family.component == component) {
+            continue;
+        }
+        let schema = schemas.get(component).ok_or_else(|| {
+            named.fail(format!("there is no schema `{component}`"), "name one of `components/schemas`")
+        })?;
         let family = read_one(root, &schema, component)?;
         if families.iter().any(|other| other.name == family.name) {
-            return Err(schema.need("x-family")?.fail(
+            return Err(schema.fail(
                 format!("another request schema is family {} already", family.name),
                 "give each request schema its own name under `x-family`",
             ));
@@ -76,31 +74,50 @@ pub(crate) fn read(root: &Node<'_>) -> Result<Vec<FamilySpec>, SpecError> {
     Ok(families)
 }
 
-fn read_one(root: &Node<'_>, schema: &Node<'_>, component: String) -> Result<FamilySpec, SpecError> {
-    let annotation = schema.need("x-family")?;
+fn read_one(root: &Node<'_>, schema: &Node<'_>, component: &str) -> Result<FamilySpec, SpecError> {
     let fields = field::read(root, schema)?;
-    let carrier = annotation.need("duration")?;
-    let durations = fields
-        .iter()
-        .find(|field| Some(field.name.as_str()) == carrier.value.as_str())
-        .filter(|field| matches!(field.kind, FieldKind::Number | FieldKind::Integer))
-        .and_then(|field| Some(field.minimum?.ceil() as u32..=field.maximum?.floor() as u32))
-        .ok_or_else(|| {
-            carrier.fail(
-                "this does not name a number with a minimum and a maximum",
-                "name the property of this schema that bounds the seconds of a video",
-            )
-        })?;
-    let model_ids = match resolve(root, &schema.need("properties")?.need("model")?)?.get("enum") {
-        Some(values) => values.texts()?,
-        None => {
-            return Err(schema
-                .need("properties")?
-                .need("model")?
-                .fail("`model` lists no ids", "add an `enum` with this family's model ids"));
+    let inputs = inputs::read(root, schema)?;
+    let name = match schema.get("x-family") {
+        Some(name) => name.text()?,
+        None => component,
+    };
+    let resolution = match &inputs.resolution {
+        None => ResolutionSource::Unknown,
+        Some(placement) => {
+            let values = match schema_at(root, schema, &placement.at)?.and_then(|schema| schema.get("enum")) {
+                Some(values) => values.texts()?,
+                None => Vec::new(),
+            };
+            ResolutionSource::Request { field: placement.field().to_owned(), values }
         }
     };
-    let (inputs, returns_last_frame) = inputs::read(schema, &fields)?;
-    let name = Family::from(annotation.need("name")?.text()?);
-    Ok(FamilySpec { name, component, fields, durations, inputs, returns_last_frame, model_ids })
+    Ok(FamilySpec {
+        name: Family::from(name),
+        component: component.to_owned(),
+        durations: durations(root, schema, &inputs)?,
+        fields,
+        resolution,
+        inputs,
+    })
+}
+
+/// Whole seconds that the schema allows, from its bounds or its list of values.
+fn durations(root: &Node<'_>, schema: &Node<'_>, inputs: &Inputs) -> Result<RangeInclusive<u32>, SpecError> {
+    let unbounded = 1..=MAX_SECONDS;
+    let Some(placement) = &inputs.seconds else { return Ok(unbounded) };
+    let place = placement.bounds.as_ref().unwrap_or(&placement.at);
+    let Some(bounds) = schema_at(root, schema, place)? else { return Ok(unbounded) };
+    let number = |value: &Value| match value {
+        Value::String(text) => text.trim_end_matches('s').parse::<f64>().ok(),
+        value => value.as_f64(),
+    };
+    let listed: Vec<f64> = match bounds.get("enum") {
+        Some(values) => values.items()?.iter().filter_map(|item| number(item.value)).collect(),
+        None => Vec::new(),
+    };
+    let bound = |key: &str| bounds.get(key).and_then(|bound| bound.value.as_f64());
+    let least = listed.iter().copied().reduce(f64::min).or_else(|| bound("minimum"));
+    let greatest = listed.iter().copied().reduce(f64::max).or_else(|| bound("maximum"));
+    let least = least.map_or(1, |least| least.ceil().max(1.0) as u32);
+    Ok(least..=greatest.map_or(MAX_SECONDS, |greatest| greatest.floor() as u32))
 }

@@ -30,6 +30,7 @@ pub enum MediaEncoding {
 /// One field of a request or a response.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "independent properties of a field")]
 pub struct Field {
     /// The name on the wire.
     pub name: String,
@@ -50,6 +51,9 @@ pub struct Field {
     pub is_required: bool,
     /// Whether another field is to be preferred.
     pub is_deprecated: bool,
+    /// Whether the value identifies a person (`x-private`), so that it is not stored beside the request.
+    #[serde(skip)]
+    pub is_private: bool,
     /// What the field means, in Markdown.
     pub description: String,
     /// The component that an object, or each item of a list, belongs to.
@@ -113,6 +117,7 @@ fn read_one(root: &Node<'_>, name: &str, node: &Node<'_>, required: &[String]) -
         default: either("default").cloned(),
         is_required: required.iter().any(|field| field == name),
         is_deprecated: either("deprecated").and_then(Value::as_bool).unwrap_or(false),
+        is_private: either("x-private").and_then(Value::as_bool).unwrap_or(false),
         description: either("description").and_then(Value::as_str).unwrap_or_default().trim().to_owned(),
         component,
         media,

@@ -1,203 +1,407 @@
-//! Input forms (`x-inputs`): where a request of a family carries frames and references.
+//! Where the runner's words go in a request (`x-inputs`): prompt, length, frames, references.
 
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::{Field, FieldKind, Node, SpecError};
+use super::{Node, Pointer, SpecError, escape, read_as, schema_at};
 
-/// The list that holds content items, as keys from the request's top level (spec 2.3).
-const CONTENT: [&str; 2] = ["metadata", "content"];
+/// Stands for the value in an item.
+const VALUE: &str = "{value}";
+/// Stands for the media type of a medium, such as `image/png`.
+const MEDIA_TYPE: &str = "{mime}";
 
-/// Where a medium goes in a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// The forms in which a field takes a medium.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum InputForm {
-    /// A field that holds one URL or data URI.
-    Field(String),
-    /// A field that holds a list of them.
-    ListField(String),
-    /// An item of `metadata.content`; the medium is the `url` of the member that is named as the item's type.
-    ContentItem {
-        /// The item's `type`, such as `image_url`.
-        item_type: String,
-        /// The item's `role`, such as `first_frame`.
-        role: String,
-        /// The field that takes the medium instead where it is the only one and is sent as data: `metadata.content` wants public URLs.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        data_field: Option<String>,
-    },
+pub enum MediaForm {
+    /// A URL that the service fetches.
+    Url,
+    /// A data URI (RFC 2397).
+    DataUri,
+    /// Base64 without `data:…,`.
+    Base64,
 }
 
-impl InputForm {
-    /// Puts a medium into a request, creating the lists and objects around it, and returns its JSON pointer. Returns `None` and
-    /// leaves the request unchanged when a value of another type is in the way, or a field for one medium has one already.
-    pub fn insert_medium(&self, request: &mut Map<String, Value>, medium: Value) -> Option<String> {
-        match self {
-            Self::Field(name) => {
-                if request.contains_key(name) {
-                    return None;
-                }
-                request.insert(name.clone(), medium);
-                Some(format!("/{name}"))
-            }
-            Self::ListField(name) => {
-                let list = request.entry(name.clone()).or_insert_with(|| json!([])).as_array_mut()?;
-                list.push(medium);
-                Some(format!("/{name}/{}", list.len() - 1))
-            }
-            Self::ContentItem { item_type, role, .. } => {
-                let [outer, inner] = CONTENT;
-                let holder = request.entry(outer).or_insert_with(|| json!({})).as_object_mut()?;
-                let list = holder.entry(inner).or_insert_with(|| json!([])).as_array_mut()?;
-                let mut item = Map::new();
-                item.insert("type".into(), item_type.clone().into());
-                item.insert("role".into(), role.clone().into());
-                item.insert(item_type.clone(), json!({ "url": medium }));
-                list.push(Value::Object(item));
-                Some(format!("/{outer}/{inner}/{}/{item_type}/url", list.len() - 1))
+/// Where a word goes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Written")]
+pub struct Placement {
+    /// The place; with `-` at its end, one more item of a list.
+    pub at: Pointer,
+    /// What is put there, with the value inside of it; by itself where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item: Option<Value>,
+    /// The forms of a medium that are taken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accepts: Vec<MediaForm>,
+    /// How many of it there may be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max: Option<usize>,
+    /// The field that takes the medium instead where it is the only one and is sent as data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_field: Option<String>,
+    /// Where the schema has the bounds of the value; where the value is, if this is not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<Pointer>,
+    /// Other places where a request may say the same, such as a field that is deprecated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Pointer>,
+}
+
+/// A placement as it is written: a pointer, or with more.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Pointer(Pointer),
+    Long(Long),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Long {
+    at: Pointer,
+    item: Option<Value>,
+    #[serde(default)]
+    accepts: Vec<MediaForm>,
+    max: Option<usize>,
+    data_field: Option<String>,
+    bounds: Option<Pointer>,
+    #[serde(default)]
+    also: Vec<Pointer>,
+}
+
+impl From<Written> for Placement {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Pointer(at) => Self {
+                at,
+                item: None,
+                accepts: Vec::new(),
+                max: None,
+                data_field: None,
+                bounds: None,
+                also: Vec::new(),
+            },
+            Written::Long(Long { at, item, accepts, max, data_field, bounds, also }) => {
+                Self { at, item, accepts, max, data_field, bounds, also }
             }
         }
     }
 }
 
-/// What a model takes, and how. `None` where it takes nothing of the kind.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+impl Placement {
+    /// Puts a value into a request, creating the lists and objects around it, and returns its JSON pointer. Returns `None` and leaves the
+    /// request unchanged when a value of another type is in the way, or there is one already.
+    pub fn insert(&self, request: &mut Map<String, Value>, value: Value) -> Option<String> {
+        match &self.item {
+            None => self.at.insert(request, value),
+            Some(item) => {
+                let at = self.at.insert(request, filled(item, &value))?;
+                Some(format!("{at}{}", self.value_in_item().unwrap_or_default()))
+            }
+        }
+    }
+
+    /// The pointer of the value within the item; empty where the value stands by itself, and `None` where the item has no place for it.
+    #[must_use]
+    pub fn value_in_item(&self) -> Option<String> {
+        self.item.as_ref().map_or(Some(String::new()), |item| pointer_to(item, VALUE))
+    }
+
+    /// Whether an item of a request's list is one that this puts there: it has the same members, with any value in its place.
+    #[must_use]
+    pub fn is_made(&self, item: &Value) -> bool {
+        self.item.as_ref().is_none_or(|form| is_formed(form, item))
+    }
+
+    /// The top-level field that it leads into.
+    #[must_use]
+    pub fn field(&self) -> &str {
+        self.at.field()
+    }
+
+    /// Whether it appends to a list.
+    #[must_use]
+    pub fn is_list(&self) -> bool {
+        self.at.as_str().ends_with("/-")
+    }
+
+    /// The list that it appends to, as a pointer.
+    #[must_use]
+    pub fn list(&self) -> Option<&str> {
+        self.at.as_str().strip_suffix("/-")
+    }
+
+    /// All places where a request may say it.
+    pub fn places(&self) -> impl Iterator<Item = &Pointer> {
+        std::iter::once(&self.at).chain(&self.also)
+    }
+
+    /// Whether a medium of this form is taken.
+    #[must_use]
+    pub fn takes(&self, form: MediaForm) -> bool {
+        self.accepts.contains(&form)
+    }
+}
+
+/// An item with the value in its place.
+fn filled(item: &Value, value: &Value) -> Value {
+    match item {
+        Value::String(text) if text == VALUE => value.clone(),
+        Value::Array(items) => items.iter().map(|item| filled(item, value)).collect(),
+        Value::Object(members) => {
+            members.iter().map(|(name, member)| (name.clone(), filled(member, value))).collect()
+        }
+        scalar => scalar.clone(),
+    }
+}
+
+fn is_formed(form: &Value, value: &Value) -> bool {
+    match (form, value) {
+        (Value::String(text), value) if text == VALUE => value.is_string() || value.is_null(),
+        (Value::String(text), value) if text == MEDIA_TYPE => value.is_string(),
+        (Value::Object(members), value) => {
+            members.iter().all(|(name, member)| value.get(name).is_some_and(|value| is_formed(member, value)))
+        }
+        (form, value) => form == value,
+    }
+}
+
+/// The pointer of a text within a value.
+fn pointer_to(value: &Value, text: &str) -> Option<String> {
+    let below = |token: String, value: &Value| pointer_to(value, text).map(|rest| format!("/{token}{rest}"));
+    match value {
+        Value::String(own) if own == text => Some(String::new()),
+        Value::Array(items) => {
+            items.iter().enumerate().find_map(|(index, item)| below(index.to_string(), item))
+        }
+        Value::Object(members) => members.iter().find_map(|(name, member)| below(escape(name), member)),
+        _ => None,
+    }
+}
+
+/// Where a model takes each word. `None` where it takes nothing of the kind.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
-pub struct InputForms {
+pub struct Inputs {
+    pub prompt: Option<Placement>,
+    /// What not to show.
+    pub negative_prompt: Option<Placement>,
+    /// The length of the video.
+    pub seconds: Option<Placement>,
+    pub resolution: Option<Placement>,
+    /// The aspect ratio.
+    pub ratio: Option<Placement>,
+    pub seed: Option<Placement>,
+    /// Whether there is sound.
+    pub audio: Option<Placement>,
+    /// Asks for the last frame to be given back, which does not change the video.
+    pub return_last_frame: Option<Placement>,
     /// The image that the video starts on.
-    pub first_frame: Option<InputForm>,
+    pub first_frame: Option<Placement>,
     /// The image that the video ends on.
-    pub last_frame: Option<InputForm>,
+    pub last_frame: Option<Placement>,
     /// An image that guides without being shown.
-    pub reference_image: Option<InputForm>,
+    pub reference_image: Option<Placement>,
     /// A video that guides.
-    pub reference_video: Option<InputForm>,
+    pub reference_video: Option<Placement>,
     /// A sound that guides.
-    pub reference_audio: Option<InputForm>,
-    /// The boolean field that asks for the last frame to be given back.
-    pub returns_last_frame: Option<String>,
+    pub reference_audio: Option<Placement>,
 }
 
-impl InputForms {
-    fn slot(&mut self, name: &str) -> Option<&mut Option<InputForm>> {
-        Some(match name {
-            "first_frame" => &mut self.first_frame,
-            "last_frame" => &mut self.last_frame,
-            "reference_image" => &mut self.reference_image,
-            "reference_video" => &mut self.reference_video,
-            "reference_audio" => &mut self.reference_audio,
-            _ => return None,
-        })
+/// The runner's words for what goes into a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Word {
+    Prompt,
+    NegativePrompt,
+    Seconds,
+    Resolution,
+    Ratio,
+    Seed,
+    Audio,
+    ReturnLastFrame,
+    FirstFrame,
+    LastFrame,
+    ReferenceImage,
+    ReferenceVideo,
+    ReferenceAudio,
+}
+
+impl Word {
+    pub const ALL: [Self; 13] = [
+        Self::Prompt,
+        Self::NegativePrompt,
+        Self::Seconds,
+        Self::Resolution,
+        Self::Ratio,
+        Self::Seed,
+        Self::Audio,
+        Self::ReturnLastFrame,
+        Self::FirstFrame,
+        Self::LastFrame,
+        Self::ReferenceImage,
+        Self::ReferenceVideo,
+        Self::ReferenceAudio,
+    ];
+
+    /// The word as it is written.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Prompt => "prompt",
+            Self::NegativePrompt => "negative_prompt",
+            Self::Seconds => "seconds",
+            Self::Resolution => "resolution",
+            Self::Ratio => "ratio",
+            Self::Seed => "seed",
+            Self::Audio => "audio",
+            Self::ReturnLastFrame => "return_last_frame",
+            Self::FirstFrame => "first_frame",
+            Self::LastFrame => "last_frame",
+            Self::ReferenceImage => "reference_image",
+            Self::ReferenceVideo => "reference_video",
+            Self::ReferenceAudio => "reference_audio",
+        }
+    }
+
+    /// Whether a person writes it as a key with a value: media have keys of their own, and the last frame is asked for where it is used.
+    #[must_use]
+    pub const fn is_key(self) -> bool {
+        !self.is_medium() && !matches!(self, Self::ReturnLastFrame)
+    }
+
+    /// Whether it is a frame or a reference.
+    #[must_use]
+    pub const fn is_medium(self) -> bool {
+        matches!(
+            self,
+            Self::FirstFrame
+                | Self::LastFrame
+                | Self::ReferenceImage
+                | Self::ReferenceVideo
+                | Self::ReferenceAudio
+        )
     }
 }
 
-/// One line of `x-inputs`.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    slot: String,
-    form: InputForm,
-    /// Only models with this capability take it.
-    capability: Option<String>,
+impl Inputs {
+    /// Where a word goes.
+    #[must_use]
+    pub fn get(&self, word: Word) -> Option<&Placement> {
+        match word {
+            Word::Prompt => &self.prompt,
+            Word::NegativePrompt => &self.negative_prompt,
+            Word::Seconds => &self.seconds,
+            Word::Resolution => &self.resolution,
+            Word::Ratio => &self.ratio,
+            Word::Seed => &self.seed,
+            Word::Audio => &self.audio,
+            Word::ReturnLastFrame => &self.return_last_frame,
+            Word::FirstFrame => &self.first_frame,
+            Word::LastFrame => &self.last_frame,
+            Word::ReferenceImage => &self.reference_image,
+            Word::ReferenceVideo => &self.reference_video,
+            Word::ReferenceAudio => &self.reference_audio,
+        }
+        .as_ref()
+    }
+
+    /// The same without a word.
+    #[must_use]
+    pub(crate) fn without(mut self, word: Word) -> Self {
+        let slot = match word {
+            Word::Prompt => &mut self.prompt,
+            Word::NegativePrompt => &mut self.negative_prompt,
+            Word::Seconds => &mut self.seconds,
+            Word::Resolution => &mut self.resolution,
+            Word::Ratio => &mut self.ratio,
+            Word::Seed => &mut self.seed,
+            Word::Audio => &mut self.audio,
+            Word::ReturnLastFrame => &mut self.return_last_frame,
+            Word::FirstFrame => &mut self.first_frame,
+            Word::LastFrame => &mut self.last_frame,
+            Word::ReferenceImage => &mut self.reference_image,
+            Word::ReferenceVideo => &mut self.reference_video,
+            Word::ReferenceAudio => &mut self.reference_audio,
+        };
+        *slot = None;
+        self
+    }
 }
 
-pub(crate) fn read(schema: &Node<'_>, fields: &[Field]) -> Result<(Vec<Entry>, Option<String>), SpecError> {
-    let Some(inputs) = schema.get("x-inputs") else { return Ok((Vec::new(), None)) };
-    let mut entries = Vec::new();
-    let mut returns_last_frame = None;
-    for (slot, node) in inputs.entries()? {
-        if slot == "returns_last_frame" {
-            returns_last_frame = Some(named(&node, fields, FieldKind::Boolean)?);
-            continue;
+/// Reads the `x-inputs` of a request's schema, and checks that each pointer leads to a place of that.
+pub(crate) fn read(root: &Node<'_>, schema: &Node<'_>) -> Result<Inputs, SpecError> {
+    let Some(node) = schema.get("x-inputs") else { return Ok(Inputs::default()) };
+    let inputs: Inputs = read_as(&node)?;
+    let mut places: Vec<(&Pointer, Word)> = Vec::new();
+    for word in Word::ALL {
+        let Some(placement) = inputs.get(word) else { continue };
+        let own = node.need(word.as_str())?;
+        for pointer in placement.places().chain(&placement.bounds) {
+            if schema_at(root, schema, pointer)?.is_none() {
+                return Err(own.fail(
+                    format!("`{pointer}` leads to no place of this schema"),
+                    "write the JSON pointer of a property that is written under `properties`; `-` stands for an item of a list",
+                ));
+            }
         }
-        if InputForms::default().slot(slot).is_none() {
-            return Err(node.fail(
-                format!("`{slot}` is not a kind of input"),
-                "use first_frame, last_frame, reference_image, reference_video, reference_audio or returns_last_frame",
+        if let Some(field) = &placement.data_field
+            && schema.need("properties")?.get(field).is_none()
+        {
+            return Err(own.fail(format!("`{field}` is not a property of this schema"), "name a property"));
+        }
+        if placement.value_in_item().is_none() {
+            return Err(own.need("item")?.fail(
+                "the item has no place for the value",
+                format!("write \"{VALUE}\" where it goes, and \"{MEDIA_TYPE}\" for its media type"),
             ));
         }
-        let form = if let Some(name) = node.get("field") {
-            InputForm::Field(named(&name, fields, FieldKind::String)?)
-        } else if let Some(name) = node.get("list") {
-            InputForm::ListField(named(&name, fields, FieldKind::Array)?)
-        } else {
-            let item_type = node.need("content_item")?.text()?.to_owned();
-            let data_field =
-                node.get("data_field").map(|name| named(&name, fields, FieldKind::String)).transpose()?;
-            InputForm::ContentItem { item_type, role: node.need("role")?.text()?.to_owned(), data_field }
-        };
-        let capability = node.get("capability").map(|name| name.text().map(str::to_owned)).transpose()?;
-        entries.push(Entry { slot: slot.to_owned(), form, capability });
-    }
-    Ok((entries, returns_last_frame))
-}
-
-fn named(node: &Node<'_>, fields: &[Field], kind: FieldKind) -> Result<String, SpecError> {
-    let name = node.text()?;
-    if fields.iter().any(|field| field.name == name && field.kind == kind) {
-        return Ok(name.to_owned());
-    }
-    Err(node.fail(
-        format!("`{name}` is not a property of this schema of the fitting type"),
-        "name a property that is written under `properties`",
-    ))
-}
-
-pub(crate) fn narrow(
-    entries: &[Entry],
-    returns_last_frame: Option<String>,
-    capabilities: &[String],
-) -> InputForms {
-    let mut forms = InputForms { returns_last_frame, ..InputForms::default() };
-    for entry in entries {
-        let able = entry.capability.as_ref().is_none_or(|needed| capabilities.contains(needed));
-        if let Some(slot) = forms.slot(&entry.slot).filter(|_| able) {
-            *slot = Some(entry.form.clone());
+        if word.is_medium() && placement.accepts.is_empty() {
+            return Err(own.fail(
+                "it is not said in which forms the medium is taken",
+                "add `accepts`, with url, data_uri and base64 as far as the service takes them",
+            ));
         }
+        if let Some((_, other)) = places.iter().find(|(at, _)| !placement.is_list() && **at == placement.at) {
+            return Err(
+                own.fail(format!("{other:?} goes to the same place"), "give each word a place of its own")
+            );
+        }
+        places.push((&placement.at, word));
     }
-    forms
+    Ok(inputs)
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Map, json};
 
-    use super::InputForm;
+    use super::Placement;
+
+    fn placement(written: serde_json::Value) -> Placement {
+        serde_json::from_value(written).expect("a placement")
+    }
 
     #[test]
-    fn put_medium_returns_its_pointer() {
+    fn inserted_value_is_where_its_pointer_leads() {
         let mut request = Map::new();
-        let frame = InputForm::ContentItem {
-            item_type: "image_url".into(),
-            role: "first_frame".into(),
-            data_field: Some("image".into()),
-        };
-        let references = InputForm::ListField("images".into());
-        let image = InputForm::Field("image".into());
+        let frame = placement(json!({
+            "at": "/metadata/content/-", "accepts": ["url"],
+            "item": { "type": "image_url", "role": "first_frame", "image_url": { "url": "{value}" } },
+        }));
+        let references = placement(json!({ "at": "/images/-", "accepts": ["url"] }));
+        let image = placement(json!("/image"));
         let pointers: Vec<_> = [&frame, &frame, &references, &references, &image]
             .iter()
             .enumerate()
-            .map(|(index, form)| {
-                form.insert_medium(&mut request, json!(index)).expect("nothing is in the way")
-            })
+            .map(|(index, form)| form.insert(&mut request, json!(index)).expect("nothing is in the way"))
             .collect();
         let request = json!(request);
         for (index, pointer) in pointers.iter().enumerate() {
             assert_eq!(request.pointer(pointer), Some(&json!(index)), "{pointer}");
         }
-    }
-
-    #[test]
-    fn put_medium_over_other_value_changes_nothing() {
-        let mut request =
-            Map::from_iter([("metadata".to_owned(), json!("x")), ("image".to_owned(), json!("y"))]);
-        let before = request.clone();
-        let frame = InputForm::ContentItem {
-            item_type: "image_url".into(),
-            role: "first_frame".into(),
-            data_field: Some("image".into()),
-        };
-        assert_eq!(frame.insert_medium(&mut request, json!("z")), None);
-        assert_eq!(InputForm::Field("image".into()).insert_medium(&mut request, json!("z")), None);
-        assert_eq!(request, before);
+        assert_eq!(pointers[1], "/metadata/content/1/image_url/url");
     }
 }

@@ -2,17 +2,23 @@
 //!
 //! The build script compiles this module too, so that an inconsistent document fails the build with a pointer and help.
 
+mod access;
+mod condition;
 mod document;
 mod error;
 mod family;
 mod field;
 mod inputs;
 mod model;
+mod operation;
+mod pointer;
 mod rule;
+mod tasks;
 
-#[cfg(feature = "validate")]
-pub(crate) use document::escape;
-pub(crate) use document::{Node, resolve};
+pub use access::KeyPlace;
+pub(crate) use condition::{Case, Condition, Place};
+pub use document::escape;
+pub(crate) use document::{Node, read_as, resolve, schema_at};
 pub use error::SpecError;
 pub use family::Family;
 pub(crate) use family::FamilySpec;
@@ -20,27 +26,32 @@ pub(crate) use family::FamilySpec;
 pub(crate) use field::matches_digits_only;
 pub(crate) use field::read as read_fields;
 pub use field::{Field, FieldKind, MediaEncoding};
-pub use inputs::{InputForm, InputForms};
+pub use inputs::{Inputs, MediaForm, Placement, Word};
+pub(crate) use model::Catalogue;
 pub use model::{Model, ResolutionSource};
+pub use operation::{Operation, Parameter};
+pub use pointer::Pointer;
 pub use rule::{Rule, RuleLocation, Severity};
+pub(crate) use tasks::{ErrorPlaces, ModelPlace, Tasks};
+pub use tasks::{FailureReason, PollError, Refused, TaskState};
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-
-/// The component that holds the request: a `oneOf` over the families, discriminated by `model`.
-pub(crate) const REQUEST: &str = "CreateVideoRequest";
-/// The component of the task object.
-pub(crate) const TASK: &str = "Task";
-/// The component of the body of an error response.
-pub(crate) const ERROR: &str = "ErrorBody";
 
 /// A consistent document.
 #[derive(Debug)]
 pub(crate) struct Spec {
     pub(crate) version: String,
     pub(crate) families: Vec<FamilySpec>,
-    pub(crate) models: Vec<Model>,
+    pub(crate) catalogue: Catalogue,
+    pub(crate) tasks: Tasks,
+    pub(crate) access: access::Access,
+    /// The component that the operation `submit` takes, if the document names one for all models.
+    pub(crate) request: Option<String>,
+    /// The component that it answers with, and that of refusals.
+    pub(crate) task: Option<String>,
+    pub(crate) error: Option<String>,
     /// Per component, the rules that apply to every object of that component.
     pub(crate) rules: BTreeMap<String, Vec<Rule>>,
 }
@@ -51,11 +62,28 @@ impl Spec {
         let root = Node::root(document);
         let version = document::check(&root)?;
         let families = family::read(&root)?;
-        let models = model::read(&root, &families)?;
-        let rules = rule::read(&root, &families, &models)?;
-        for component in [TASK, ERROR] {
-            root.need("components")?.need("schemas")?.need(component)?;
+        let catalogue = model::read(&root, &families)?;
+        let tasks = Tasks::read(&root)?;
+        let rules = rule::read(&root, &families, &catalogue.models)?;
+        let submit = &tasks.operations.submit;
+        let [request, task, error] = document::body_components(&root, &submit.path, &submit.method)?;
+        let access = access::read(&root)?;
+        Ok(Self { version, families, catalogue, tasks, access, request, task, error, rules })
+    }
+
+    /// Lists the ids of each family's models in the schema of its request, which does not: every view has them.
+    pub(crate) fn list_models(&self, document: &mut Value) {
+        let ModelPlace::Body(place) = &self.tasks.model else { return };
+        if self.catalogue.is_open() {
+            return;
         }
-        Ok(Self { version, families, models, rules })
+        for family in &self.families {
+            let models = self.catalogue.models.iter().filter(|model| model.family == family.name);
+            let ids: Vec<&str> = models.map(|model| model.id.as_str()).collect();
+            let schema = format!("/components/schemas/{}/properties{place}", escape(&family.component));
+            if let Some(Value::Object(schema)) = document.pointer_mut(&schema) {
+                schema.insert("enum".to_owned(), ids.into());
+            }
+        }
     }
 }

@@ -1,10 +1,11 @@
-//! The model catalogue (`x-models`, spec 2.1).
+//! The catalogue of models (`x-models`).
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Family, FamilySpec, InputForms, Node, REQUEST, SpecError, resolve};
+use super::{Family, FamilySpec, Inputs, Node, SpecError, Word, read_as};
 
 /// Where a model's resolution comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -13,10 +14,13 @@ pub enum ResolutionSource {
     Request {
         /// The field that chooses.
         field: String,
+        /// The values that it takes; empty where the description does not list them.
         values: Vec<String>,
     },
     /// The model id says it.
     Fixed(String),
+    /// The service chooses.
+    Unknown,
 }
 
 /// A model that the service offers.
@@ -27,7 +31,7 @@ pub struct Model {
     pub id: String,
     /// The family, which decides the request's fields.
     pub family: Family,
-    /// `standard`, `fast` or `preview`.
+    /// Such as `standard`, `fast` or `preview`; empty where the description does not say.
     pub tier: String,
     /// One line for people.
     pub summary: String,
@@ -39,8 +43,8 @@ pub struct Model {
     pub durations: RangeInclusive<u32>,
     /// What the model can do, such as `image_to_video`, in the document's terms.
     pub capabilities: Vec<String>,
-    /// How it takes frames and references.
-    pub inputs: InputForms,
+    /// Where it takes the runner's words.
+    pub inputs: Inputs,
 }
 
 impl Model {
@@ -50,105 +54,121 @@ impl Model {
         self.capabilities.iter().any(|own| own == capability)
     }
 
-    /// The resolutions that the model can make.
+    /// The resolutions that the model can make; empty where the description does not list them.
     #[must_use]
     pub fn resolutions(&self) -> &[String] {
         match &self.resolution {
             ResolutionSource::Request { values, .. } => values,
             ResolutionSource::Fixed(value) => std::slice::from_ref(value),
+            ResolutionSource::Unknown => &[],
         }
     }
 }
 
-pub(crate) fn read(root: &Node<'_>, families: &[FamilySpec]) -> Result<Vec<Model>, SpecError> {
-    let request = root.need("components")?.need("schemas")?.need(REQUEST)?;
-    let mapping = request.need("discriminator")?.need("mapping")?;
-    let catalogue = request.need("x-models")?;
-    let mut models: Vec<Model> = Vec::new();
-    for entry in catalogue.items()? {
-        let model = read_one(&mapping, families, &entry)?;
-        if models.iter().any(|other| other.id == model.id) {
-            return Err(
-                entry.fail(format!("`{}` is in the catalogue twice", model.id), "keep one of the two")
-            );
-        }
-        models.push(model);
-    }
-    let listed = |id: &str| models.iter().any(|model| model.id == id);
-    for (id, node) in mapping.entries()? {
-        if !listed(id) {
-            return Err(node.fail(
-                format!("`{id}` is not in the catalogue"),
-                format!("add an entry for it to `{}`", catalogue.pointer),
-            ));
-        }
-    }
-    for family in families {
-        if let Some(id) = family.model_ids.iter().find(|id| mapping.get(id).is_none()) {
-            return Err(mapping.fail(
-                format!("`{id}` is a model of family {} and is not mapped", family.name),
-                "add it to the discriminator's mapping",
-            ));
-        }
-    }
-    let task = root.need("components")?.need("schemas")?.need(super::TASK)?;
-    let model_schema = resolve(root, &task.need("properties")?.need("model")?)?;
-    if let Some(list) = model_schema.get("enum") {
-        let ids = list.texts()?;
-        if let Some(model) = models.iter().find(|model| !ids.contains(&model.id)) {
-            return Err(
-                list.fail(format!("`{}` is missing here", model.id), "add it: task responses have it")
-            );
-        }
-    }
-    Ok(models)
+/// An entry of `x-models`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    id: Option<String>,
+    /// A pattern with `*`, for ids that are not known beforehand.
+    r#match: Option<String>,
+    /// The component that is the request's schema.
+    schema: String,
+    #[serde(default)]
+    tier: String,
+    #[serde(default)]
+    summary: String,
+    #[serde(default)]
+    capabilities: Vec<String>,
+    /// Words without which a request is refused.
+    #[serde(default)]
+    needs: Vec<Word>,
+    /// Words that its schema has and this model does not.
+    #[serde(default)]
+    not: Vec<Word>,
+    #[serde(default)]
+    fixed: Fixed,
 }
 
-fn read_one(mapping: &Node<'_>, families: &[FamilySpec], entry: &Node<'_>) -> Result<Model, SpecError> {
-    let id = entry.need("id")?.text()?.to_owned();
-    let family = mapping
-        .get(&id)
-        .and_then(|target| target.value.as_str())
-        .and_then(|target| target.rsplit('/').next())
-        .and_then(|component| families.iter().find(|family| family.component == component))
-        .ok_or_else(|| {
-            entry.fail(
-                format!("the discriminator does not map `{id}` to a family's request"),
-                format!("add `{id}` to `{}`", mapping.pointer),
-            )
+/// What the id of a model decides.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fixed {
+    resolution: Option<String>,
+}
+
+/// The models of a document: by id, and by pattern.
+#[derive(Debug, Default)]
+pub(crate) struct Catalogue {
+    pub(crate) models: Vec<Arc<Model>>,
+    patterns: Vec<(glob::Pattern, Model)>,
+}
+
+impl Catalogue {
+    /// A model by its id: one that is listed, or else the first whose pattern matches.
+    pub(crate) fn model(&self, id: &str) -> Option<Arc<Model>> {
+        if let Some(model) = self.models.iter().find(|model| model.id == id) {
+            return Some(Arc::clone(model));
+        }
+        let (_, model) = self.patterns.iter().find(|(pattern, _)| pattern.matches(id))?;
+        Some(Arc::new(Model { id: id.to_owned(), ..model.clone() }))
+    }
+
+    /// Whether it takes ids that it does not list.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.patterns.is_empty()
+    }
+}
+
+pub(crate) fn read(root: &Node<'_>, families: &[FamilySpec]) -> Result<Catalogue, SpecError> {
+    let mut catalogue = Catalogue::default();
+    for node in root.need("x-models")?.items()? {
+        let entry: Entry = read_as(&node)?;
+        let family = families.iter().find(|family| family.component == entry.schema).ok_or_else(|| {
+            // Families are read from this list, so the component exists.
+            node.fail(format!("`{}` is no request", entry.schema), "name a schema under `components`")
         })?;
-    let capabilities = entry.need("capabilities")?.texts()?;
-    let needs_image = entry.need("needs_image")?;
-    Ok(Model {
-        family: family.name.clone(),
-        tier: entry.need("tier")?.text()?.to_owned(),
-        summary: entry.need("summary")?.text()?.to_owned(),
-        resolution: resolution(family, &entry.need("resolution")?)?,
-        needs_image: needs_image
-            .value
-            .as_bool()
-            .ok_or_else(|| needs_image.fail("this is neither true nor false", "write true or false"))?,
-        durations: family.durations.clone(),
-        inputs: family.inputs_for(&capabilities),
-        capabilities,
-        id,
-    })
-}
-
-fn resolution(family: &FamilySpec, node: &Node<'_>) -> Result<ResolutionSource, SpecError> {
-    if let Some(fixed) = node.get("fixed") {
-        return Ok(ResolutionSource::Fixed(fixed.text()?.to_owned()));
+        let inputs = entry.not.iter().fold(family.inputs.clone(), |inputs, word| inputs.without(*word));
+        for word in &entry.needs {
+            if inputs.get(*word).is_none() {
+                return Err(node.fail(
+                    format!("the model needs {word:?}, which its schema has no place for"),
+                    "add it to the `x-inputs` of the schema",
+                ));
+            }
+        }
+        let model = |id: String| Model {
+            id,
+            family: family.name.clone(),
+            tier: entry.tier.clone(),
+            summary: entry.summary.clone(),
+            resolution: match &entry.fixed.resolution {
+                Some(resolution) => ResolutionSource::Fixed(resolution.clone()),
+                None => family.resolution.clone(),
+            },
+            needs_image: entry.needs.contains(&Word::FirstFrame),
+            durations: family.durations.clone(),
+            capabilities: entry.capabilities.clone(),
+            inputs: inputs.clone(),
+        };
+        match (&entry.id, &entry.r#match) {
+            (Some(id), None) => {
+                if catalogue.models.iter().any(|other| other.id == *id) {
+                    return Err(node.fail(format!("`{id}` is in the catalogue twice"), "keep one of the two"));
+                }
+                catalogue.models.push(Arc::new(model(id.clone())));
+            }
+            (None, Some(pattern)) => {
+                let compiled = glob::Pattern::new(pattern).map_err(|error| {
+                    node.fail(
+                        format!("`{pattern}` is no pattern: {error}"),
+                        "use `*` for any text, such as `ep-*`",
+                    )
+                })?;
+                catalogue.patterns.push((compiled, model(pattern.clone())));
+            }
+            _ => return Err(node.fail("a model has an `id` or a `match`", "write one of the two")),
+        }
     }
-    let name = node.need("field")?;
-    let field = family.fields.iter().find(|field| Some(field.name.as_str()) == name.value.as_str());
-    let values: Vec<String> = field
-        .map(|field| field.values.iter().filter_map(|value| value.as_str().map(str::to_owned)).collect())
-        .unwrap_or_default();
-    if values.is_empty() {
-        return Err(name.fail(
-            format!("family {} has no such field with a list of values", family.name),
-            "name the field that chooses the resolution, or write `fixed`",
-        ));
-    }
-    Ok(ResolutionSource::Request { field: name.text()?.to_owned(), values })
+    Ok(catalogue)
 }

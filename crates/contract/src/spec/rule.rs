@@ -1,6 +1,7 @@
 //! Cross-field rules (`x-rules`): requests that are rejected although every single field is valid.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use super::{FamilySpec, Model, Node, SpecError};
 pub struct Rule {
     /// Names the rule among its component's.
     pub id: String,
-    /// The section of docs/spec.md that it comes from, such as `2.2 rule 1`.
+    /// The section of docs/spec.md that it comes from, such as `2.2 rule 1`; may be empty.
     pub spec_section: String,
     /// The parameter that is reported; where absent, the one at the first location.
     pub param: Option<String>,
@@ -57,7 +58,7 @@ pub enum RuleLocation {
 pub(crate) fn read(
     root: &Node<'_>,
     families: &[FamilySpec],
-    models: &[Model],
+    models: &[Arc<Model>],
 ) -> Result<BTreeMap<String, Vec<Rule>>, SpecError> {
     let mut all = BTreeMap::new();
     for (component, schema) in root.need("components")?.need("schemas")?.entries()? {
@@ -116,7 +117,7 @@ fn read_one(
     entry: &Node<'_>,
     filling: &Substitution,
     family: Option<&FamilySpec>,
-    models: &[Model],
+    models: &[Arc<Model>],
 ) -> Result<Rule, SpecError> {
     let text = |key: &str| Ok(fill(entry.need(key)?.text()?, filling));
     let mut reject = fill_value(entry.need("reject")?.value, filling);
@@ -130,7 +131,8 @@ fn read_one(
                 "move the rule to the request's schema",
             ));
         };
-        let ids = select(&filter, models.iter().filter(|model| model.family == family.name))?;
+        let ids =
+            select(&filter, models.iter().map(|model| &**model).filter(|model| model.family == family.name))?;
         reject = json!({
             "allOf": [{ "properties": { "model": { "enum": ids } }, "required": ["model"] }, reject]
         });
@@ -154,9 +156,9 @@ fn read_one(
     }
     Ok(Rule {
         id: text("id")?,
-        spec_section: text("section")?,
+        spec_section: entry.get("section").map_or(Ok(String::new()), |_| text("section"))?,
         param: entry.get("param").map(|_| text("param")).transpose()?,
-        code: text("code")?,
+        code: entry.get("code").map_or(Ok("invalid_request".to_owned()), |_| text("code"))?,
         message: text("message")?,
         locations,
         reject,

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Meaning, rewrite_schemas, sole_reference};
-use crate::spec::{REQUEST, Rule, Severity, Spec};
+use crate::spec::{Rule, Severity, Spec};
 
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
@@ -45,25 +45,28 @@ fn refusal(rule: &Rule) -> Value {
 
 pub(crate) fn request_schema(document: &Value, spec: &Spec) -> Value {
     let mut all = definitions(document, spec);
-    let request = all.remove(REQUEST).unwrap_or_default();
+    let name = spec.request.as_deref().unwrap_or("Request");
+    let request = all.remove(name).unwrap_or_default();
     let branches: Vec<Value> = spec
         .families
         .iter()
         .map(|family| {
+            let models = spec.catalogue.models.iter().filter(|model| model.family == family.name);
+            let ids: Vec<&str> = models.map(|model| model.id.as_str()).collect();
             json!({
-                "if": { "properties": { "model": { "enum": family.model_ids } }, "required": ["model"] },
+                "if": { "properties": { "model": { "enum": ids } }, "required": ["model"] },
                 "then": { "$ref": format!("#/$defs/{}", family.component) },
             })
         })
         .collect();
-    let ids: Vec<&str> = spec.models.iter().map(|model| model.id.as_str()).collect();
+    let ids: Vec<&str> = spec.catalogue.models.iter().map(|model| model.id.as_str()).collect();
     let mut used = Map::new();
     for family in &spec.families {
         collect_reachable(&all, &family.component, &mut used);
     }
     json!({
         "$schema": DIALECT,
-        "title": REQUEST,
+        "title": name,
         "description": request.get("description").cloned().unwrap_or_default(),
         "type": "object",
         "required": ["model"],

@@ -74,14 +74,6 @@ impl FetchConfig {
     }
 }
 
-/// A video that was fetched.
-#[derive(Debug, Clone)]
-pub struct FetchedVideo {
-    pub artifact: Artifact,
-    /// What the service said in `error` beside it.
-    pub warning: Option<String>,
-}
-
 /// Why a task's video is not there.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
@@ -120,19 +112,19 @@ pub async fn fetch_task(
     row: &AttemptRow,
     folder: PathBuf,
     timeout: Duration,
-) -> Result<FetchedVideo, FetchError> {
+) -> Result<Artifact, FetchError> {
     let Some(task) = &row.task else {
         return Err(FetchError::StillOpen("it has no task".to_owned()));
     };
     if let Some(artifact) = recorded_video(config, row)? {
-        return Ok(FetchedVideo { artifact, warning: None });
+        return Ok(artifact);
     }
     let own_key = NodeKey::parse(&row.key).ok_or_else(malformed)?;
     let completed = async {
         let completed = wait_until_completed(config, row, task, own_key, timeout).await?;
         Ok::<_, FetchError>((completed, config.turns.downloads.lock().await))
     };
-    let ((mut download, warning), _turn) = tokio::select! {
+    let (mut download, _turn) = tokio::select! {
         completed = completed => completed?,
         () = config.interrupted() => return Err(FetchError::Interrupted),
     };
@@ -157,10 +149,10 @@ pub async fn fetch_task(
             cost: row.reservation.cost,
         };
         if config.ledger.append_fetched(&row, &event, config.clock.now())? {
-            return Ok(FetchedVideo { artifact, warning });
+            return Ok(artifact);
         }
         if let Some(artifact) = recorded_video(config, &row)? {
-            return Ok(FetchedVideo { artifact, warning });
+            return Ok(artifact);
         }
         // A run has replaced the task in the meantime. The name may be that of the other video by now, and stays.
         remove_sidecar(config, &row, &artifact);
@@ -237,7 +229,7 @@ async fn wait_until_completed(
     task: &TaskId,
     key: NodeKey,
     timeout: Duration,
-) -> Result<(Download, Option<String>), FetchError> {
+) -> Result<Download, FetchError> {
     let FetchConfig { provider, policy, clock, .. } = config;
     let started = clock.now();
     let submitted = row.submitted_at.unwrap_or(row.intended_at);
@@ -264,7 +256,7 @@ async fn wait_until_completed(
             unknown_since = None;
         }
         match result {
-            PollResult::Completed { url, last_frame_url, expires_at, warning, took: _ } => {
+            PollResult::Completed { url, last_frame_url, expires_at, took: _ } => {
                 let download = Download {
                     node: no_node(),
                     key,
@@ -277,7 +269,7 @@ async fn wait_until_completed(
                     not_before: now,
                     deadline: None,
                 };
-                return Ok((download, warning));
+                return Ok(download);
             }
             PollResult::Failed { failure } => {
                 // Its key stays its own where it has had a video, as in a run.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use media::{DigitalSource, FilmTags};
-use serde_json::Value;
 use workflow::plan::{Film, NodeIx, Plan};
 
 use super::FilmClip;
@@ -40,9 +39,8 @@ fn description(plan: &Plan, nodes: &[NodeIx]) -> String {
     let mut text = String::new();
     for ix in nodes.iter().filter(|ix| seen.insert(**ix)) {
         let node = plan.node(*ix);
-        let prompt = node.request.get("prompt").and_then(Value::as_str).unwrap_or_default();
-        let seed = node.request.get("seed").or_else(|| node.request.pointer("/metadata/seed"));
-        let seed = seed.filter(|seed| seed.is_number()).map(|seed| format!(" (seed {seed})"));
+        let prompt = node.prompt().unwrap_or_default();
+        let seed = node.seed().map(|seed| format!(" (seed {seed})"));
         // A prompt may have several lines, and each shot is to have one.
         let prompt = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
         let line = format!("{}: {prompt}{}\n", node.name, seed.unwrap_or_default());

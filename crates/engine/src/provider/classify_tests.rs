@@ -1,9 +1,11 @@
 //! Tests of the classification of responses.
 
+use client::Contract;
+
 use super::*;
 
-fn none() -> ModerationCodes {
-    ModerationCodes::default()
+fn http_error(status: u16, body: &str) -> CallError {
+    CallError::Http(Box::new(HttpError::new(Contract::embedded(), "", status, body, None)))
 }
 
 fn refused_with(status: u16, body: &str) -> Submission {
@@ -11,13 +13,13 @@ fn refused_with(status: u16, body: &str) -> Submission {
 }
 
 fn refused_under(policy: ServerErrorPolicy, status: u16, body: &str) -> Submission {
-    submission(Err(CallError::Http(Box::new(HttpError::new(status, body, None)))), policy, &none())
+    submission(Err(http_error(status, body)), policy)
 }
 
 /// Statuses and errors in the service's own form, as it sends them.
 #[test]
 fn submission_refusals_are_classified_by_status_and_body() {
-    use FailureKind::{Expired, InputModerated, Invalid, Quota, RateLimited, Transient, Unauthorized};
+    use FailureKind::{InputModerated, Invalid, Quota, RateLimited, Transient, Unauthorized};
     use RefusalKind::{InvalidRequest, Retryable, ServiceUnusable, Throttled};
     for (status, code, message, failure_kind, refusal_kind) in [
         (400, "invalid_duration", "no", Invalid, InvalidRequest),
@@ -29,7 +31,7 @@ fn submission_refusals_are_classified_by_status_and_body() {
         (401, "invalid_api_key", "no key", Unauthorized, ServiceUnusable),
         (402, "", "pay first", Quota, ServiceUnusable),
         (403, "", "your account is in arrears", Quota, ServiceUnusable),
-        (404, "unknown_path", "unknown path", Expired, ServiceUnusable),
+        (404, "unknown_path", "unknown path", Invalid, ServiceUnusable),
         (413, "body_too_large", "too large", Invalid, InvalidRequest),
         (415, "", "send JSON", Invalid, InvalidRequest),
         (422, "", "no", Invalid, InvalidRequest),
@@ -178,7 +180,7 @@ fn submission_halts_after_another_servers_refusal() {
 fn submission_halts_after_a_response_that_is_no_task() {
     for is_answered in [true, false] {
         let error = CallError::Indeterminate { reason: "a page".to_owned(), is_answered };
-        let submission = submission(Err(error), ServerErrorPolicy::Indeterminate, &none());
+        let submission = submission(Err(error), ServerErrorPolicy::Indeterminate);
         let Submission::Indeterminate { halts, .. } = submission else { panic!("{submission:?}") };
         assert_eq!(halts, is_answered);
     }
@@ -186,9 +188,7 @@ fn submission_halts_after_a_response_that_is_no_task() {
 
 #[test]
 fn poll_result_not_found_needs_the_services_own_form() {
-    let polled = |status, body: &str| {
-        poll_result(Err(CallError::Http(Box::new(HttpError::new(status, body, None)))), &none())
-    };
+    let polled = |status, body: &str| poll_result(Err(http_error(status, body)));
     let own_form = r#"{"error":{"type":"api_error","message":"unknown task"}}"#;
     assert_eq!(polled(404, own_form), PollResult::NotFound { expired: false });
     assert_eq!(polled(410, own_form), PollResult::NotFound { expired: true });
@@ -202,10 +202,7 @@ fn poll_result_not_found_needs_the_services_own_form() {
 
 #[test]
 fn download_is_expired_only_by_410_in_the_services_own_form() {
-    let kind = |status, body: &str| {
-        let error = HttpError::new(status, body, None);
-        download(CallError::Http(Box::new(error)), &none()).kind
-    };
+    let kind = |status, body: &str| download(http_error(status, body)).kind;
     let own_form = r#"{"error":{"type":"api_error","message":"the file has expired"}}"#;
     assert_eq!(kind(410, own_form), FailureKind::Expired);
     assert_eq!(kind(404, own_form), FailureKind::Transient, "the route may be unknown");
@@ -222,12 +219,7 @@ fn download_refused_with_any_client_error_is_invalid() {
     for status in [400, 409, 422, 425] {
         let body =
             r#"{"error":{"type":"api_error","message":"the task is queued","code":"task_not_completed"}}"#;
-        let error = HttpError::new(status, body, None);
-        assert_eq!(
-            download(CallError::Http(Box::new(error)), &none()).kind,
-            FailureKind::Invalid,
-            "{status}"
-        );
+        assert_eq!(download(http_error(status, body)).kind, FailureKind::Invalid, "{status}");
     }
 }
 
@@ -245,8 +237,7 @@ fn poll_result_follows_the_status_whatever_the_error_member() {
         let body = format!(
             r#"{{"id":"t","status":"{status}","error":{error},"metadata":{{"url":"https://example.com/a.mp4"}}}}"#
         );
-        let result = poll_result(Ok(TaskResponse::decode(&body, Some("t")).expect("a task")), &none());
-        let kind = match result {
+        let kind = match polled(&body) {
             PollResult::Running { .. } => "running",
             PollResult::Completed { url: Some(_), .. } => "completed",
             PollResult::Failed { .. } => "failed",
@@ -256,70 +247,24 @@ fn poll_result_follows_the_status_whatever_the_error_member() {
     }
 }
 
-#[test]
-fn poll_result_of_completed_task_has_what_error_says_as_warning() {
-    for (error, expected) in [
-        (r#"{"message":"one frame was repeated"}"#, Some("one frame was repeated")),
-        (
-            r#"{"message":"one frame was repeated","code":"partial"}"#,
-            Some("one frame was repeated (partial)"),
-        ),
-        (r#"{"code":"upscaled","message":""}"#, Some("upscaled")),
-        (r#""the sound is missing""#, Some("the sound is missing")),
-        (r#"{"code":0,"message":"success"}"#, None),
-        (r#"{"code":"OK","message":""}"#, None),
-        (r#""none""#, None),
-        ("null", None),
-        ("{}", None),
-    ] {
-        let body = format!(
-            r#"{{"id":"t","status":"completed","error":{error},"metadata":{{"url":"https://example.com/a.mp4"}}}}"#
-        );
-        let result = poll_result(Ok(TaskResponse::decode(&body, Some("t")).expect("a task")), &none());
-        let PollResult::Completed { warning, .. } = result else { panic!("{result:?}") };
-        assert_eq!(warning.as_deref(), expected, "{body}");
-    }
+fn polled(body: &str) -> PollResult {
+    let task = Contract::embedded().read_task(200, body, "t").expect("a task");
+    poll_result(Ok(Polled { task, poll_after: None }))
 }
 
-/// Tasks as they fail, in bodies of several shapes, through the client's own reader.
 #[test]
-fn poll_result_task_errors_are_classified_by_code_and_message() {
-    use FailureKind::{InputModerated, Invalid, OutputModerated, Quota, Task, Transient};
-    for (error, kind) in [
-        (r#""error":{"code":"render_failed","message":"the renderer ended with 1"}"#, Task),
-        (r#""error":{"code":"render_aborted","message":"given up"}"#, Task),
-        (r#""error":{"code":"storage_failed","message":"no room"}"#, Task),
-        (r#""error":{"code":"render_timed_out","message":"too slow"}"#, Transient),
-        (r#""error":{"code":"input_unavailable","message":"gone"}"#, Transient),
-        (r#""error":{"code":"InternalServiceError","message":"sorry"}"#, Transient),
-        (r#""error":{"code":"ServerOverloaded","message":""}"#, Transient),
-        (r#""error":{"message":"timed out, please try again"}"#, Transient),
-        (r#""error":{"code":"render_unsupported","message":"no"}"#, Invalid),
-        (r#""error":{"code":"invalid_image","message":"no"}"#, Invalid),
+fn poll_result_of_a_task_without_a_video_is_a_failure_with_its_reason() {
+    for (task, kind, message) in [
         (
-            r#""error":{"code":"input_moderated","message":"an input was refused by moderation"}"#,
-            InputModerated,
+            r#""status":"failed","error":{"code":"output_moderated","message":"withheld"}"#,
+            FailureKind::OutputModerated,
+            "withheld",
         ),
-        (
-            r#""error":{"code":"output_moderated","message":"the video was withheld by moderation"}"#,
-            OutputModerated,
-        ),
-        (r#""error":{"error":{"code":"moderation_blocked","message":"blocked"}}"#, InputModerated),
-        (r#""error":"the generated video was withheld by moderation""#, OutputModerated),
-        (r#""error":"the prompt leads to output that moderation withholds""#, InputModerated),
-        (r#""error":{"code":"content_filter","message":"blocked"}"#, InputModerated),
-        (r#""error":{"code":"nsfw","message":"blocked"}"#, InputModerated),
-        (r#""error":{"code":"SAFETY.OUTPUT.VIDEO","message":"blocked"}"#, OutputModerated),
-        (r#""error":{"message":"NSFW content was detected in the result"}"#, OutputModerated),
-        (r#""error":{"code":"QuotaExceeded","message":"no"}"#, Quota),
-        (r#""error":{"code":"render_failed","message":"no credit for the light on her face"}"#, Task),
-        (r#""code":"output_moderated","message":"flat""#, OutputModerated),
-        (r#""fail_reason":"internal error""#, Transient),
-        (r#""progress":40"#, Task),
+        (r#""status":"failed","error":{"code":"nsfw","message":"no"}"#, FailureKind::InputModerated, "no"),
+        (r#""status":"failed""#, FailureKind::Task, "the service failed the task without a reason"),
     ] {
-        let body = format!(r#"{{"id":"task_1","object":"video","status":"failed",{error}}}"#);
-        let read = TaskResponse::decode(&body, Some("task_1")).expect("a task");
-        let PollResult::Failed { failure } = poll_result(Ok(read), &none()) else { panic!("{body} failed") };
-        assert_eq!(failure.kind, kind, "{body}");
+        let result = polled(&format!(r#"{{"id":"t",{task}}}"#));
+        let PollResult::Failed { failure } = result else { panic!("{task} failed") };
+        assert_eq!((failure.kind, failure.message.as_str()), (kind, message), "{task}");
     }
 }

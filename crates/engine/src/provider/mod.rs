@@ -5,7 +5,6 @@
 mod account;
 pub mod classify;
 mod identity;
-mod moderation;
 pub mod remote;
 
 use std::io::Write;
@@ -15,7 +14,6 @@ use futures_util::future::BoxFuture;
 
 pub use account::account_digest;
 pub use identity::service_identity;
-pub use moderation::ModerationCodes;
 pub use remote::Remote;
 use scheduler::{Failure, PollResult, Refusal, TaskId, Timestamp};
 use workflow::units::VideoDuration;

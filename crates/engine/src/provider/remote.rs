@@ -1,13 +1,12 @@
 //! [`Provider`] over HTTP, with the generated client.
 
-use client::{CallError, Client, PreparedRequest};
+use client::{Client, PreparedRequest};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use url::Url;
 
 use super::{
-    DownloadSink, DownloadStart, ModerationCodes, Provider, Resume, ServerErrorPolicy, Submission,
-    TaskDescription, classify,
+    DownloadSink, DownloadStart, Provider, Resume, ServerErrorPolicy, Submission, TaskDescription, classify,
 };
 use scheduler::{Failure, FailureKind, PollResult, TaskId, Timestamp};
 use workflow::units::VideoDuration;
@@ -19,20 +18,13 @@ pub struct Remote {
     identity: String,
     account: Option<String>,
     server_errors: ServerErrorPolicy,
-    moderation: ModerationCodes,
 }
 
 impl Remote {
     /// The service that `client` talks to, with its identity ([`service_identity`](super::service_identity)).
     #[must_use]
     pub fn new(client: Client, identity: String) -> Self {
-        Self {
-            client,
-            identity,
-            account: None,
-            server_errors: ServerErrorPolicy::default(),
-            moderation: ModerationCodes::default(),
-        }
+        Self { client, identity, account: None, server_errors: ServerErrorPolicy::default() }
     }
 
     /// The same service, with the digest of the API key that `client` sends.
@@ -46,12 +38,6 @@ impl Remote {
     pub fn with_server_errors(self, server_errors: ServerErrorPolicy) -> Self {
         Self { server_errors, ..self }
     }
-
-    /// With more error codes that mean moderation.
-    #[must_use]
-    pub fn with_moderation_codes(self, moderation: ModerationCodes) -> Self {
-        Self { moderation, ..self }
-    }
 }
 
 impl Provider for Remote {
@@ -64,13 +50,11 @@ impl Provider for Remote {
     }
 
     fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {
-        Box::pin(async move {
-            classify::submission(self.client.create(request).await, self.server_errors, &self.moderation)
-        })
+        Box::pin(async move { classify::submission(self.client.create(request).await, self.server_errors) })
     }
 
     fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, PollResult> {
-        Box::pin(async move { classify::poll_result(self.client.get(task.as_str()).await, &self.moderation) })
+        Box::pin(async move { classify::poll_result(self.client.get(task.as_str()).await) })
     }
 
     fn download<'a>(
@@ -89,7 +73,7 @@ impl Provider for Remote {
                 Some(url) => self.client.fetch_from(url, &from).await,
                 None => self.client.content_from(task.as_str(), &from).await,
             };
-            let mut pieces = started.map_err(|error| classify::download(error, &self.moderation))?;
+            let mut pieces = started.map_err(classify::download)?;
             let start = DownloadStart {
                 offset: pieces.offset,
                 total: pieces.total,
@@ -97,7 +81,7 @@ impl Provider for Remote {
             };
             sink.start(start).map_err(|error| Failure::new(FailureKind::Transient, error.to_string()))?;
             while let Some(piece) = pieces.next().await {
-                let piece = piece.map_err(|error: CallError| classify::download(error, &self.moderation))?;
+                let piece = piece.map_err(classify::download)?;
                 // The caller's sink has recorded the error.
                 sink.write_all(&piece)
                     .map_err(|error| Failure::new(FailureKind::Local, error.to_string()))?;
@@ -108,11 +92,7 @@ impl Provider for Remote {
 
     fn describe<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Result<TaskDescription, Failure>> {
         Box::pin(async move {
-            let task = self
-                .client
-                .get(task.as_str())
-                .await
-                .map_err(|error| classify::download(error, &self.moderation))?;
+            let task = self.client.get(task.as_str()).await.map_err(classify::download)?.task;
             Ok(TaskDescription {
                 model: task.model,
                 duration: task

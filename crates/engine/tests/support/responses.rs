@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use client::{CallError, HttpError, TaskResponse};
+use client::{CallError, Contract, HttpError, Polled};
 use engine::provider::classify;
-use engine::provider::{ModerationCodes, ServerErrorPolicy, Submission};
+use engine::provider::{ServerErrorPolicy, Submission};
 use scheduler::{Failure, PollResult, TaskId};
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ pub(crate) fn error(status: u16, form: Form, task: Option<&str>, retry_after: Op
             None => "<html><body>upstream failed</body></html>".to_owned(),
         },
     };
-    CallError::Http(Box::new(HttpError::new(status, &body, retry_after)))
+    CallError::Http(Box::new(HttpError::new(Contract::embedded(), "", status, &body, retry_after)))
 }
 
 /// A task as the service sends it. `words` are an `error` that says nothing about its end, as some services send with every status.
@@ -95,26 +95,25 @@ pub(crate) fn failed_task(id: &str) -> Value {
 
 /// What the engine takes a response to a submission for.
 pub(crate) fn submission(response: Result<Value, CallError>) -> Submission {
-    classify::submission(
-        decode(response, None),
-        ServerErrorPolicy::Indeterminate,
-        &ModerationCodes::default(),
-    )
+    let accepted =
+        response.and_then(|body| not_a_task(Contract::embedded().read_accepted(200, &body.to_string())));
+    classify::submission(accepted, ServerErrorPolicy::Indeterminate)
 }
 
 /// What the engine takes a response to a poll of `task` for.
 pub(crate) fn poll_result(task: &TaskId, response: Result<Value, CallError>) -> PollResult {
-    classify::poll_result(decode(response, Some(task.as_str())), &ModerationCodes::default())
+    let polled = response
+        .and_then(|body| not_a_task(Contract::embedded().read_task(200, &body.to_string(), task.as_str())));
+    classify::poll_result(polled.map(|task| Polled { task, poll_after: None }))
 }
 
 /// What the engine takes a refused download for.
 pub(crate) fn failed_download(refused: CallError) -> Failure {
-    classify::download(refused, &ModerationCodes::default())
+    classify::download(refused)
 }
 
-fn decode(response: Result<Value, CallError>, polled: Option<&str>) -> Result<TaskResponse, CallError> {
-    TaskResponse::decode(&response?.to_string(), polled)
-        .map_err(|reason| CallError::Indeterminate { reason, is_answered: true })
+fn not_a_task<T>(read: Result<T, String>) -> Result<T, CallError> {
+    read.map_err(|reason| CallError::Indeterminate { reason, is_answered: true })
 }
 
 /// No usable response came.

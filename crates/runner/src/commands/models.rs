@@ -25,7 +25,9 @@ pub(crate) fn models(args: &ModelsArgs) -> Exit {
             }
             out!("{}", table.render());
         }
-        Format::Json => outln!("{:#}", json!({ "models": models.iter().map(record).collect::<Vec<_>>() })),
+        Format::Json => {
+            outln!("{:#}", json!({ "models": models.iter().map(|model| record(model)).collect::<Vec<_>>() }));
+        }
         Format::Ndjson => models.iter().for_each(|model| outln!("{}", record(model))),
     }
     Exit::Done
@@ -35,7 +37,7 @@ pub(crate) fn models(args: &ModelsArgs) -> Exit {
 fn record(model: &Model) -> Value {
     let chosen_by = match &model.resolution {
         ResolutionSource::Request { field, .. } => Some(field),
-        ResolutionSource::Fixed(_) => None,
+        ResolutionSource::Fixed(_) | ResolutionSource::Unknown => None,
     };
     json!({
         "id": model.id,

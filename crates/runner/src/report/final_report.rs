@@ -15,7 +15,7 @@ use crate::shell;
 
 /// Maximum number of shots listed. Larger runs list only shots that are not done.
 const MAX_SHOTS: usize = 40;
-/// Maximum number of films, of picks and of warnings that are listed.
+/// Maximum number of films and of picks that are listed.
 const MAX_OTHERS: usize = 20;
 
 /// The final report: a table of the shots, then notes. Large runs list only shots that are not done, most urgent first. Where the
@@ -53,7 +53,6 @@ pub(crate) fn final_report(summary: &RunSummary, file: &NamedWorkflow, columns: 
         });
         lines.extend(text.map(|text| format!("{}: {text}", sanitize::line(&node.name))));
     }
-    lines.extend(warnings(summary));
     if more > 0 {
         lines.push(format!("and {more} more that are not done; `--format json` lists all"));
     }
@@ -82,20 +81,6 @@ pub(crate) fn final_report(summary: &RunSummary, file: &NamedWorkflow, columns: 
     }
     lines.push(count(summary));
     lines.join("\n") + "\n"
-}
-
-/// What the service said beside finished videos.
-fn warnings(summary: &RunSummary) -> Vec<String> {
-    let warned = || summary.nodes.iter().filter_map(|node| Some((&node.name, node.warning()?)));
-    let line = |(name, warning): (&String, &str)| {
-        format!("{}: the service warns: {}", sanitize::line(name), sanitize::message(warning))
-    };
-    let mut lines: Vec<String> = warned().take(MAX_OTHERS).map(line).collect();
-    let more = warned().count().saturating_sub(MAX_OTHERS);
-    if more > 0 {
-        lines.push(format!("and {more} more warnings; `--format json` lists all"));
-    }
-    lines
 }
 
 fn films_are_many(summary: &RunSummary) -> bool {

@@ -57,7 +57,6 @@ pub(super) fn message_for(
         Event::Submitted { .. }
         | Event::Reconciled { reason: Some(_), .. }
         | Event::LookupDone { existing: ExistingWork::Completed { .. }, .. } => Importance::Routine,
-        Event::Polled { result: PollResult::Completed { warning: Some(_), .. }, .. } => Importance::Notable,
         Event::Polled { result, .. } if result.undefined_status().is_some() => Importance::Notable,
         // A run that stands still has to say why.
         Event::Refused { .. } | Event::DownloadFailed { .. } | Event::Polled { .. }
@@ -238,9 +237,6 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &NamedWorkflow) -
             ended_line(state, event, file)?,
             state.indeterminate_slot_hold(*node).as_secs()
         ),
-        Event::Polled { node, result: PollResult::Completed { warning: Some(warning), .. }, .. } => {
-            format!("{}: the service warns: {}", name(*node), sanitize::message(warning))
-        }
         Event::LookupDone { .. }
         | Event::Reconciled { .. }
         | Event::ClaimConflict { .. }

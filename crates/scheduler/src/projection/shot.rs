@@ -133,12 +133,6 @@ impl Shot {
         }
     }
 
-    /// What the service said in `error` beside its finished video, in this run.
-    #[must_use]
-    pub fn warning(&self) -> Option<&str> {
-        self.attempts.last()?.warning.as_deref()
-    }
-
     /// Its task: the one in flight, or the one that its outcome names.
     #[must_use]
     pub fn task(&self) -> Option<&TaskId> {

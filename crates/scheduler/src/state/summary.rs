@@ -79,12 +79,6 @@ impl NodeSummary {
         self.attempts.iter().filter(|attempt| attempt.is_submission())
     }
 
-    /// What the service said in `error` beside the finished video, if this run saw it.
-    #[must_use]
-    pub fn warning(&self) -> Option<&str> {
-        self.attempts.last()?.warning.as_deref()
-    }
-
     /// Number of attempts that this run made after a failed one.
     #[must_use]
     pub fn retries(&self) -> usize {

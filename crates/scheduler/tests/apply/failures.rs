@@ -183,10 +183,7 @@ fn video_that_one_address_may_have_is_not_paid_for_again() {
     let last_at_url = |retry_on: serde_json::Value| {
         let mut run = retried_with_tries(Some(&retry_on), 3);
         let (url, expires_at) = (Some("u".to_owned()), Some(run.now.after(Duration::from_secs(30))));
-        run.polled(
-            "a",
-            PollResult::Completed { url, last_frame_url: None, expires_at, took: None, warning: None },
-        );
+        run.polled("a", PollResult::Completed { url, last_frame_url: None, expires_at, took: None });
         not_downloaded_from(&mut run, Transient, Expired);
         run.pass(Duration::from_mins(1));
         run.on(Event::TimerFired);
@@ -199,10 +196,7 @@ fn video_that_one_address_may_have_is_not_paid_for_again() {
     let mut run = retried(Some(&json!(["expired"])));
     let expires_at = Some(run.now.after(Duration::from_secs(30)));
     let url = Some("u".to_owned());
-    run.polled(
-        "a",
-        PollResult::Completed { url, last_frame_url: None, expires_at, took: None, warning: None },
-    );
+    run.polled("a", PollResult::Completed { url, last_frame_url: None, expires_at, took: None });
     assert_eq!(not_downloaded_from(&mut run, Unauthorized, Expired), ["expire run.a", "prepare a"]);
 }
 

@@ -38,8 +38,7 @@ fn with_timeout(names: &[&str], seconds: u64) -> RunState {
 fn completed_until(run: &mut Script, name: &str, url: bool, expires_in: Option<Duration>) -> Vec<String> {
     let expires_at = expires_in.map(|time| run.now.after(time));
     let url = url.then(|| "u".to_owned());
-    let completed =
-        PollResult::Completed { url, last_frame_url: None, expires_at, took: None, warning: None };
+    let completed = PollResult::Completed { url, last_frame_url: None, expires_at, took: None };
     run.polled(name, completed)
 }
 

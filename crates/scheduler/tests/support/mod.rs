@@ -33,11 +33,11 @@ pub(crate) fn plan_with(shots: &[&str], change: impl Fn(&mut Value)) -> Arc<Plan
                 };
                 request["metadata"] =
                     json!({ "content": [{ "type": "image_url", "role": "first_frame", "image_url": { "url": null } }] });
-                inputs = json!([{ "pointer": "/metadata/content/0/image_url/url", "source": source }]);
+                inputs = json!([{ "word": "first_frame", "pointer": "/metadata/content/0/image_url/url", "source": source }]);
             }
             let mut node = json!({
                 "name": name, "shot": name, "model": "modela-video-2-0-260128", "family": "A", "request": request,
-                "inputs": inputs, "seconds": 4.0, "retry": 1,
+                "said": [{ "word": "prompt", "at": "/prompt" }, { "word": "seconds", "at": "/seconds" }], "inputs": inputs, "seconds": 4.0, "retry": 1,
                 "location": { "file": "test.yaml", "line": 1, "column": 1 },
             });
             change(&mut node);

@@ -1,6 +1,8 @@
 //! `GET /v1/models` and `GET /v1/models/{model}`: the catalogue in the form that OpenAI-style clients read. An extension of the spec,
 //! documented in docs/service.md.
 
+use std::sync::Arc;
+
 use axum::{
     Json,
     extract::{Path, rejection::PathRejection},
@@ -22,16 +24,16 @@ pub(super) struct ModelList {
 
 #[derive(Serialize)]
 pub(super) struct ModelBody {
-    id: &'static str,
+    id: String,
     object: &'static str,
     /// Clients demand a number of seconds; the catalogue has no dates.
     created: i64,
     owned_by: &'static str,
 }
 
-impl From<&'static Model> for ModelBody {
-    fn from(model: &'static Model) -> Self {
-        Self { id: &model.id, object: "model", created: 0, owned_by: OWNER }
+impl From<&Arc<Model>> for ModelBody {
+    fn from(model: &Arc<Model>) -> Self {
+        Self { id: model.id.clone(), object: "model", created: 0, owned_by: OWNER }
     }
 }
 
@@ -45,7 +47,7 @@ pub(super) async fn model(
     id: Result<Path<String>, PathRejection>,
 ) -> Result<Json<ModelBody>, ApiError> {
     let model = id.ok().and_then(|Path(id)| Contract::embedded().model(&id));
-    model.map(|model| Json(model.into())).ok_or_else(|| {
+    model.map(|model| Json(ModelBody::from(&model))).ok_or_else(|| {
         ApiError::new(
             ApiErrorKind::NotFound,
             "model_not_found",

@@ -1,7 +1,7 @@
 //! Violations of a single field's schema for a workflow's author: what the value must be, and the line of YAML to write. The contract's own
 //! messages are for those who send JSON.
 
-use contract::{Contract, Family, Field, FieldKind, Violation};
+use contract::{Contract, Family, Field, FieldKind, Violation, Word};
 use serde_json::Value;
 
 use super::frame_shapes::{lines_in, nearest_ratio, ratio_in, ratio_of};
@@ -156,7 +156,7 @@ fn texts(field: &Field) -> impl Iterator<Item = &str> {
 
 /// A value of the field, as YAML.
 fn example(field: &Field) -> Option<String> {
-    if field.name == "prompt" {
+    if field.name == Word::Prompt.as_str() {
         return Some("a quiet harbor at dawn".to_owned());
     }
     if let Some((min, max)) = whole_range(field) {

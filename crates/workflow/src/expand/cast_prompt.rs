@@ -56,7 +56,7 @@ pub(super) fn prepend_cast(
         *last = Some(ComposedPrompt { prefix, own: Arc::clone(&own), composed: Arc::clone(&composed) });
         composed
     });
-    if let Some(field) = builder.fields.iter_mut().find(|field| field.name == PROMPT) {
+    if let Some(field) = builder.fields.iter_mut().find(|field| &*field.name == PROMPT) {
         field.value = FieldState { sent: composed, validated: None };
     }
 }

@@ -1,7 +1,6 @@
 //! Maps violations of the contract to diagnostics with spans in the file.
 
-use contract::{FieldKind, InputForm, Violation};
-use serde_json::Value;
+use contract::{FieldKind, Placement, Violation, Word};
 
 use super::dedup::DiagnosticDedup;
 use super::fields::entry;
@@ -40,7 +39,7 @@ fn is_misspelled(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &E
         fields.any(|other| {
             let is_unknown = cx.contract.field(&builder.model.family, other).is_none();
             let is_meant = nearest(other, [name]).is_some()
-                || name == "prompt" && matches!(other, "description" | "text");
+                || name == Word::Prompt.as_str() && matches!(other, "description" | "text");
             is_unknown && is_meant
         })
     })
@@ -119,7 +118,7 @@ fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &Expa
     if let Some(diagnostic) = empty_template(violation, icx).or_else(|| empty_field(violation, builder, cx)) {
         return diagnostic;
     }
-    let value = value_at(&violation.pointer, builder);
+    let value = builder.pointer(&violation.pointer);
     let main = builder.origin(&violation.pointer);
     let written = main.as_ref().and_then(|origin| written_number(origin.written?, cx));
     let of_field = field_message(violation, value, written, &builder.model.family, cx.contract);
@@ -187,16 +186,8 @@ fn outcome(origin: &ValueOrigin<'_>, pointer: &str, builder: &RequestBuilder<'_,
     if !has_template(text) {
         return None;
     }
-    let value = value_at(pointer, builder)?;
+    let value = builder.pointer(pointer)?;
     Some(format!("this comes out as {}", shortened(&value.to_string())))
-}
-
-/// The value of the request at a JSON pointer.
-fn value_at<'b>(pointer: &str, builder: &'b RequestBuilder<'_, '_>) -> Option<&'b Value> {
-    let path = pointer.strip_prefix('/')?;
-    let (name, rest) = path.split_once('/').unwrap_or((path, ""));
-    let value = builder.value(name)?;
-    if rest.is_empty() { Some(value) } else { value.pointer(&format!("/{rest}")) }
 }
 
 fn help_for(
@@ -206,15 +197,11 @@ fn help_for(
     others: &[ValueOrigin<'_>],
     cx: &ExpandCx<'_>,
 ) -> Option<String> {
-    let model = builder.model;
     if wants_text(violation, builder, main, cx) {
         return Some("a single expression keeps its type: `| string` converts it to text".to_owned());
     }
-    let first_frame = match &cx.contract.inputs(model).first_frame {
-        Some(InputForm::Field(name)) => Some(format!("/{name}")),
-        _ => None,
-    };
-    if main.is_none() && first_frame.as_deref() == Some(violation.pointer.as_str()) {
+    let first_frame = builder.model.inputs.first_frame.as_ref();
+    if main.is_none() && first_frame.is_some_and(|at: &Placement| at.at.as_str() == violation.pointer) {
         return Some(
             "give the shot a `first_frame:` (a file or a URL), or let it continue another: `continues: id`"
                 .to_owned(),

@@ -6,7 +6,16 @@ use crate::yaml::{Yaml, YamlValue};
 
 /// The entry that sets a field, and whether it is in `defaults`: the shot's own overrides the default, that of its group the file's.
 pub(super) fn entry<'w>(workflow: &'w Workflow, shot: &'w Shot, name: &str) -> Option<(&'w Entry, bool)> {
-    let find = |entries: &'w [Entry]| entries.iter().find(|entry| entry.key.value == name);
+    entry_of(workflow, shot, &[name])
+}
+
+/// The same of a field that has several names.
+pub(super) fn entry_of<'w>(
+    workflow: &'w Workflow,
+    shot: &'w Shot,
+    names: &[&str],
+) -> Option<(&'w Entry, bool)> {
+    let find = |entries: &'w [Entry]| entries.iter().find(|entry| names.contains(&entry.key.value.as_str()));
     let of_group = || workflow.group_of(shot).and_then(|group| find(&group.defaults));
     match find(&shot.fields) {
         Some(entry) => Some((entry, false)),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use contract::Field;
 use serde_json::Value;
 
+use crate::plan::Said;
 use crate::syntax::Entry;
 use crate::template;
 
@@ -20,6 +21,7 @@ const NODE_BYTES: usize = 64;
 pub(super) struct Interner {
     names: HashSet<Arc<str>>,
     lists: HashSet<Arc<[Arc<str>]>>,
+    said: HashSet<Arc<[Said]>>,
     values: HashMap<String, Arc<Value>>,
     /// Literal values of `defaults`, by the addresses of entry and field.
     defaults: HashMap<(usize, usize), Arc<Value>>,
@@ -44,6 +46,15 @@ impl Interner {
         let list: Arc<[Arc<str>]> = names.into();
         self.lists.insert(Arc::clone(&list));
         list
+    }
+
+    pub(super) fn said(&mut self, said: Vec<Said>) -> Arc<[Said]> {
+        if let Some(existing) = self.said.get(said.as_slice()) {
+            return Arc::clone(existing);
+        }
+        let said: Arc<[Said]> = said.into();
+        self.said.insert(Arc::clone(&said));
+        said
     }
 
     /// A literal value of `defaults`, made once for all shots.

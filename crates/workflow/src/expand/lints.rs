@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use contract::InputForm;
+use contract::{Placement, Word};
 use serde_json::Value;
 
 use super::axes::axis_names;
@@ -39,11 +39,11 @@ pub(super) fn run(
     sweeps_without_seed(workflow, expansion, &requests, cx, problems);
     retries_with_a_seed(&requests, problems);
     let seconds: Vec<&Shot> = requests
-        .shots(|node| is_left_open(node, &["seconds", "duration"], cx))
+        .shots(|node| is_left_open(node, Word::Seconds, cx))
         .filter(|shot| !says_null(workflow, shot, "seconds"))
         .collect();
     let ratio: Vec<&Shot> = requests
-        .shots(|node| is_left_open(node, &["ratio", "size"], cx) && !takes_an_image(node, cx))
+        .shots(|node| is_left_open(node, Word::Ratio, cx) && !takes_an_image(node, cx))
         .filter(|shot| !says_null(workflow, shot, "ratio"))
         .collect();
     left_open(
@@ -128,8 +128,7 @@ fn sweeps_without_seed(
     cx: &ExpandCx<'_>,
     problems: &mut Problems,
 ) {
-    let without =
-        |node: &Node| cx.contract.field(&node.family, "seed").is_some() && field(node, &["seed"]).is_none();
+    let without = |node: &Node| is_left_open(node, Word::Seed, cx);
     let shots: HashSet<&str> = requests.shots(without).map(|shot| shot.id.value.as_str()).collect();
     for (shot, expanded) in workflow.shots.iter().zip(&expansion.shots) {
         let is_sweep = expanded.as_ref().is_some_and(|expanded| expanded.cells.len() > 1);
@@ -148,9 +147,7 @@ fn sweeps_without_seed(
 /// `retry` after output moderation with a fixed seed: the same request is likely to be withheld again.
 fn retries_with_a_seed(requests: &Requests<'_>, problems: &mut Problems) {
     let repeats = |node: &Node| {
-        node.retry > 1
-            && node.retry_on.contains(RetryOn::OutputModerated)
-            && field(node, &["seed"]).is_some_and(|seed| !seed.is_null())
+        node.retry > 1 && node.retry_on.contains(RetryOn::OutputModerated) && node.word(Word::Seed).is_some()
     };
     for shot in requests.shots(repeats) {
         let Some(retry) = &shot.retry else { continue };
@@ -185,12 +182,15 @@ fn ratios_without_media(
     problems: &mut Problems,
 ) {
     let follows_media = |node: &Node| {
-        let ratio = field(node, &["ratio"]).and_then(Value::as_str);
+        let ratio = node.word(Word::Ratio).and_then(Value::as_str);
         ratio.is_some_and(|ratio| !ratio.contains(':')) && !takes_an_image(node, cx)
     };
     for shot in requests.shots(follows_media) {
+        let of_shot = requests.nodes().iter().filter(|node| *node.shot == shot.id.value);
+        let mut said = of_shot.flat_map(|node| &*node.said).filter(|said| said.word == Some(Word::Ratio));
+        let field = said.next().and_then(|said| said.at.split('/').nth(1)).unwrap_or_default();
         let set = |name| entry(workflow, shot, name).map(|(entry, _)| entry);
-        let written = set("ratio").filter(|entry| !entry.value.is_null()).or_else(|| set("metadata"));
+        let written = set(Word::Ratio.as_str()).filter(|entry| !entry.value.is_null()).or_else(|| set(field));
         let ratio = written.and_then(|entry| entry.value.text()).filter(|text| !has_template(text));
         let ratio = ratio.map_or_else(|| "this ratio".to_owned(), |ratio| format!("`{ratio}`"));
         // A default is reported once, with the first of its shots.
@@ -225,28 +225,25 @@ impl<'a> Requests<'a> {
     }
 }
 
-/// Whether none of several fields is set, although the family has the first of them.
-fn is_left_open(node: &Node, names: &[&str], cx: &ExpandCx<'_>) -> bool {
-    names.first().is_some_and(|first| cx.contract.field(&node.family, first).is_some())
-        && field(node, names).is_none()
-}
-
-/// A field at the top level or, as older clients write it, in `metadata`.
-fn field<'n>(node: &'n Node, names: &[&str]) -> Option<&'n Value> {
-    names.iter().find_map(|name| node.request.get(name).or_else(|| node.request.get("metadata")?.get(*name)))
+/// Whether a request leaves a word to the service that its model takes.
+fn is_left_open(node: &Node, word: Word, cx: &ExpandCx<'_>) -> bool {
+    let model = cx.contract.model(&node.model);
+    model.is_some_and(|model| model.inputs.get(word).is_some() && node.word(word).is_none())
 }
 
 /// Whether a request has an image or video from which the service can derive the aspect ratio.
 fn takes_an_image(node: &Node, cx: &ExpandCx<'_>) -> bool {
     let Some(model) = cx.contract.model(&node.model) else { return false };
-    let forms = cx.contract.inputs(model);
-    let is_there = |form: &InputForm| match form {
-        InputForm::Field(name) | InputForm::ListField(name) => node.request.contains_key(name),
-        InputForm::ContentItem { .. } => field(node, &["content"]).is_some(),
-    };
-    let media = [&forms.first_frame, &forms.last_frame, &forms.reference_image, &forms.reference_video];
-    let mut by_hand = node.request.iter().filter(|(name, value)| name.contains("image") && !value.is_null());
-    media.into_iter().flatten().any(is_there) || by_hand.next().is_some()
+    let media = [Word::FirstFrame, Word::LastFrame, Word::ReferenceImage, Word::ReferenceVideo];
+    let mut places = media.into_iter().filter_map(|word| model.inputs.get(word)).flat_map(Placement::places);
+    places.any(|at| {
+        let at = at.as_str();
+        node.request.pointer(at.strip_suffix("/-").unwrap_or(at)).is_some()
+    }) || cx
+        .contract
+        .fields(&model.family)
+        .iter()
+        .any(|field| field.media.is_some() && node.request.contains_key(&field.name))
 }
 
 /// Whether the file sets a field to `null` explicitly.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use contract::{InputForm, InputForms, Model};
+use contract::{MediaForm, Model, Placement, Pointer, Word};
 use serde_json::{Map, Value};
 
 use super::dedup::DiagnosticDedup;
@@ -14,7 +14,7 @@ use super::resolve::{RefResolver, ResolvedRef};
 use super::{ExpandCx, cast};
 use crate::diagnostic::{Diagnostic, quoted_list};
 use crate::media_gate::MediaKind;
-use crate::plan::{Frame, Input, MediaSource, json_text_eq};
+use crate::plan::{DataField, Frame, Input, MediaSource, json_text_eq};
 use crate::syntax::Entry;
 use crate::syntax::keys::shot::CAST;
 
@@ -22,30 +22,31 @@ use crate::syntax::keys::shot::CAST;
 const STAND_IN: &str = "https://frame.invalid/frame.png";
 
 /// The lowered media of an instance: a function of the media and of the fields that they go into.
-pub(super) struct Lowering<'w> {
+pub(super) struct Lowering {
     /// The media, by role and value.
     media: Vec<(Slot, Arc<Value>)>,
     /// The fields that the media go into, as they were before.
-    before: Vec<(&'w str, Option<FieldState>)>,
+    before: Vec<(Arc<str>, Option<FieldState>)>,
     /// The fields that were changed or added.
-    after: Vec<(&'w str, FieldState)>,
+    after: Vec<(Arc<str>, FieldState)>,
     /// The pointers of each medium; `None` if it could not be lowered.
     pointers: Vec<Option<Pointers>>,
-    /// [`Input::data_field`], if the request leaves that field free.
-    data_field: Option<Arc<str>>,
+    /// The field that takes the only medium where it is sent as data, if the request leaves that field free.
+    data_field: Option<Box<DataField>>,
 }
 
 /// The JSON pointers of a medium in a request.
 struct Pointers {
-    medium: String,
+    medium: Arc<str>,
     /// The part of the request that was added for it.
     part: Arc<str>,
 }
 
 /// A medium to be lowered.
-struct PendingMedium<'a, 'w> {
+struct PendingMedium<'a> {
     used: &'a MediumUse,
-    form: &'w InputForm,
+    word: Word,
+    placement: &'a Placement,
     /// The value in the request; `null` if it is not known before the run.
     value: Arc<Value>,
     /// The source of a value that is not known before the run.
@@ -54,13 +55,9 @@ struct PendingMedium<'a, 'w> {
 
 /// The request fields that are the first frame of some model.
 pub(super) fn first_frame_fields<'w>(cx: &ExpandCx<'w>) -> Vec<&'w str> {
-    let forms = cx.contract.models().iter().map(|model| &cx.contract.inputs(model).first_frame);
-    let mut names: Vec<&str> = forms
-        .filter_map(|form| match form {
-            Some(InputForm::Field(name)) => Some(name.as_str()),
-            _ => None,
-        })
-        .collect();
+    let placements = cx.contract.models().iter().filter_map(|model| model.inputs.first_frame.as_ref());
+    let places = placements.filter(|placement| placement.item.is_none()).flat_map(Placement::places);
+    let mut names: Vec<&str> = places.map(Pointer::field).collect();
     names.sort_unstable();
     names.dedup();
     names
@@ -68,15 +65,16 @@ pub(super) fn first_frame_fields<'w>(cx: &ExpandCx<'w>) -> Vec<&'w str> {
 
 /// Lowers all media of an instance. Media that cannot be lowered are reported. `last` is the lowering of the last instance, which is
 /// reused if this one has the same media and fields.
-pub(super) fn lower<'w>(
-    builder: &mut RequestBuilder<'_, 'w>,
-    last: &mut Option<Lowering<'w>>,
+pub(super) fn lower(
+    builder: &mut RequestBuilder<'_, '_>,
+    last: &mut Option<Lowering>,
     first_frame_fields: &[&str],
     interner: &mut Interner,
-    cx: &ExpandCx<'w>,
+    cx: &ExpandCx<'_>,
     dedup: &mut DiagnosticDedup,
 ) {
-    let media = pending(builder, first_frame_fields, cx, dedup);
+    let model = Arc::clone(&builder.model);
+    let media = pending(builder, &model, first_frame_fields, cx, dedup);
     if media.is_empty() {
         return;
     }
@@ -90,22 +88,24 @@ pub(super) fn lower<'w>(
 }
 
 /// The media of an instance that its model takes. The others are reported.
-fn pending<'a, 'w>(
-    builder: &RequestBuilder<'a, 'w>,
+fn pending<'a>(
+    builder: &RequestBuilder<'a, '_>,
+    model: &'a Model,
     first_frame_fields: &[&str],
-    cx: &ExpandCx<'w>,
+    cx: &ExpandCx<'_>,
     dedup: &mut DiagnosticDedup,
-) -> Vec<PendingMedium<'a, 'w>> {
+) -> Vec<PendingMedium<'a>> {
     let icx = builder.icx;
-    let forms = cx.contract.inputs(builder.model);
+    let inputs = &model.inputs;
     let mut media = Vec::with_capacity(icx.media.len());
     let mut has_local_item = false;
     for used in icx.media {
-        let Some(form) = form_for(forms, used.slot) else {
-            dedup.add(icx.instance, unsupported(used, builder.model, cx));
+        let word = word_of(used.slot);
+        let Some(placement) = inputs.get(word) else {
+            dedup.add(icx.instance, unsupported(used, model, cx));
             continue;
         };
-        let mut set = builder.fields.iter().filter(|field| first_frame_fields.contains(&field.name));
+        let mut set = builder.fields.iter().filter(|field| first_frame_fields.contains(&&*field.name));
         if used.slot == Slot::FirstFrame
             && let Some((entry, is_from_defaults)) = set.find_map(|field| field.entry)
         {
@@ -114,16 +114,14 @@ fn pending<'a, 'w>(
         }
         if let Some((value, source)) = lowered_value(used, icx.resolver) {
             // One warning says it of all.
-            if let (
-                Some(MediaSource::File { path, .. } | MediaSource::FileFrame { path, .. }),
-                InputForm::ContentItem { .. },
-            ) = (&source, form)
-                && !(icx.media.len() == 1 && has_data_field(form, builder))
+            if let Some(MediaSource::File { path, .. } | MediaSource::FileFrame { path, .. }) = &source
+                && placement.accepts == [MediaForm::Url]
+                && !(icx.media.len() == 1 && has_data_field(placement, builder))
                 && !std::mem::replace(&mut has_local_item, true)
             {
-                dedup.add_warning(icx.instance, String::new(), inline_content(used, path));
+                dedup.add_warning(icx.instance, String::new(), inline_content(used, placement, path));
             }
-            media.push(PendingMedium { used, form, value, source });
+            media.push(PendingMedium { used, word, placement, value, source });
         }
     }
     media
@@ -152,51 +150,54 @@ fn lowered_value(
     Some((Arc::new(Value::Null), Some(source)))
 }
 
-impl<'w> Lowering<'w> {
+impl Lowering {
     fn new(
-        media: &[PendingMedium<'_, 'w>],
-        builder: &RequestBuilder<'_, 'w>,
+        media: &[PendingMedium<'_>],
+        builder: &RequestBuilder<'_, '_>,
         interner: &mut Interner,
         dedup: &mut DiagnosticDedup,
     ) -> Self {
         let (mut sent, mut validated) = (Map::new(), Map::new());
-        let mut before: Vec<(&str, Option<FieldState>)> = Vec::new();
+        let mut before: Vec<(Arc<str>, Option<FieldState>)> = Vec::new();
         let mut pointers = Vec::with_capacity(media.len());
-        for PendingMedium { used, form, value, source } in media {
-            let name = field_of(form);
-            if !before.iter().any(|(existing, _)| *existing == name) {
+        for PendingMedium { used, placement, value, source, .. } in media {
+            let name = placement.field();
+            if !before.iter().any(|(existing, _)| &**existing == name) {
                 let state = builder.field(name).cloned();
                 if let Some(state) = &state {
                     sent.insert(name.to_owned(), Value::clone(&state.sent));
                     validated.insert(name.to_owned(), Value::clone(&state.sent));
                 }
-                before.push((name, state));
+                before.push((interner.name(name), state));
             }
             let stand_in = if source.is_some() { Value::from(STAND_IN) } else { Value::clone(value) };
-            let inserted = form
-                .insert_medium(&mut sent, Value::clone(value))
-                .filter(|_| form.insert_medium(&mut validated, stand_in).is_some());
+            let inserted = placement
+                .insert(&mut sent, Value::clone(value))
+                .filter(|_| placement.insert(&mut validated, stand_in).is_some());
             if inserted.is_none() {
                 dedup.add(builder.icx.instance, no_room(used, name, builder));
             }
-            pointers.push(inserted.map(|medium| Pointers { part: part(form, &medium).into(), medium }));
+            pointers.push(inserted.map(|medium| Pointers {
+                part: interner.name(&part(placement, &medium)),
+                medium: interner.name(&medium),
+            }));
         }
         let mut after = Vec::with_capacity(before.len());
         for (name, _) in &before {
-            let (Some(sent), Some(validated)) = (sent.remove(*name), validated.remove(*name)) else {
+            let (Some(sent), Some(validated)) = (sent.remove(&**name), validated.remove(&**name)) else {
                 continue;
             };
             let validated = (sent != validated).then(|| interner.value(validated));
-            after.push((*name, FieldState { sent: interner.value(sent), validated }));
+            after.push((Arc::clone(name), FieldState { sent: interner.value(sent), validated }));
         }
-        let data_field = data_field(media);
+        let data_field = data_field(media, &pointers);
         let media = media.iter().map(|medium| (medium.used.slot, Arc::clone(&medium.value))).collect();
         Self { media, before, after, pointers, data_field }
     }
 
     /// Whether lowering these media into this request has the same result.
-    fn applies_to(&self, media: &[PendingMedium<'_, '_>], builder: &RequestBuilder<'_, '_>) -> bool {
-        let same = |(slot, value): &(Slot, Arc<Value>), medium: &PendingMedium<'_, '_>| {
+    fn applies_to(&self, media: &[PendingMedium<'_>], builder: &RequestBuilder<'_, '_>) -> bool {
+        let same = |(slot, value): &(Slot, Arc<Value>), medium: &PendingMedium<'_>| {
             *slot == medium.used.slot && *value == medium.value
         };
         self.media.len() == media.len()
@@ -210,62 +211,56 @@ impl<'w> Lowering<'w> {
     }
 
     /// Puts the lowered media into a request.
-    fn apply(&self, media: Vec<PendingMedium<'_, '_>>, builder: &mut RequestBuilder<'_, 'w>) {
+    fn apply(&self, media: Vec<PendingMedium<'_>>, builder: &mut RequestBuilder<'_, '_>) {
         for (name, state) in &self.after {
             builder.set(name, state.clone());
         }
-        let is_only = |items: &Vec<Value>| items.len() == 1;
-        let content = builder.field("metadata").and_then(|metadata| metadata.sent.get("content")?.as_array());
-        // Not beside what the file puts there by hand.
-        let data_field = self
-            .data_field
-            .clone()
-            .filter(|name| content.is_some_and(is_only) && builder.field(name).is_none());
-        for (PendingMedium { used, source, .. }, pointers) in media.into_iter().zip(&self.pointers) {
+        let data_field = self.data_field.clone().filter(|data| {
+            // Not beside what the file puts there by hand.
+            let list = data.instead_of.rsplit_once('/').map_or("", |(list, _)| list);
+            let items = builder.pointer(list).and_then(Value::as_array);
+            items.is_none_or(|items| items.len() == 1) && builder.field(&data.name).is_none()
+        });
+        for (PendingMedium { used, word, source, .. }, pointers) in media.into_iter().zip(&self.pointers) {
             let Some(Pointers { medium, part }) = pointers else { continue };
             builder.lowered.push(LoweredPart { pointer: Arc::clone(part), key: used.key, span: used.span });
-            if let Some(source) = source {
-                builder.inputs.push(Input {
-                    pointer: medium.clone(),
+            match source {
+                Some(source) => builder.inputs.push(Input {
+                    word,
+                    pointer: Arc::clone(medium),
                     source,
                     data_field: data_field.clone(),
-                });
+                }),
+                None => builder.said.push((word, Arc::clone(medium))),
             }
         }
     }
 }
 
 /// Whether a medium that is sent as data has a field for that, which is free.
-fn has_data_field(form: &InputForm, builder: &RequestBuilder<'_, '_>) -> bool {
-    matches!(form, InputForm::ContentItem { data_field: Some(field), .. } if builder.field(field).is_none())
-        && builder.field("metadata").is_none_or(|metadata| metadata.sent.get("content").is_none())
+fn has_data_field(placement: &Placement, builder: &RequestBuilder<'_, '_>) -> bool {
+    placement.data_field.as_ref().is_some_and(|field| builder.field(field).is_none())
+        && placement.list().is_none_or(|list| builder.pointer(list).is_none())
 }
 
 /// The field that takes the only medium of a request where it is sent as data.
-fn data_field(media: &[PendingMedium<'_, '_>]) -> Option<Arc<str>> {
-    match media {
-        [PendingMedium { form: InputForm::ContentItem { data_field, .. }, .. }] => {
-            data_field.as_deref().map(Arc::from)
+fn data_field(media: &[PendingMedium<'_>], pointers: &[Option<Pointers>]) -> Option<Box<DataField>> {
+    match (media, pointers) {
+        ([PendingMedium { placement, .. }], [Some(Pointers { part, .. })]) => {
+            let name = placement.data_field.as_deref()?.into();
+            Some(Box::new(DataField { name, instead_of: Arc::clone(part) }))
         }
         _ => None,
     }
 }
 
-/// The request field that a form puts a medium into.
-fn field_of(form: &InputForm) -> &str {
-    match form {
-        InputForm::Field(name) | InputForm::ListField(name) => name,
-        InputForm::ContentItem { .. } => "metadata",
-    }
-}
-
-fn form_for(forms: &InputForms, slot: Slot) -> Option<&InputForm> {
+fn word_of(slot: Slot) -> Word {
     match slot {
-        Slot::FirstFrame => forms.first_frame.as_ref(),
-        Slot::LastFrame => forms.last_frame.as_ref(),
-        Slot::Reference(MediaKind::Image) => forms.reference_image.as_ref(),
-        Slot::Reference(MediaKind::Video) => forms.reference_video.as_ref(),
-        Slot::Reference(MediaKind::Audio) => forms.reference_audio.as_ref(),
+        Slot::FirstFrame => Word::FirstFrame,
+        Slot::LastFrame => Word::LastFrame,
+        Slot::Reference(MediaKind::Image) => Word::ReferenceImage,
+        Slot::Reference(MediaKind::Video) => Word::ReferenceVideo,
+        Slot::Reference(MediaKind::Audio) => Word::ReferenceAudio,
     }
 }
 
@@ -279,7 +274,7 @@ fn unsupported(used: &MediumUse, model: &Model, cx: &ExpandCx<'_>) -> Diagnostic
         .contract
         .models()
         .iter()
-        .filter(|other| form_for(cx.contract.inputs(other), used.slot).is_some())
+        .filter(|other| other.inputs.get(word_of(used.slot)).is_some())
         .map(|other| other.id.as_str())
         .collect();
     let diagnostic =
@@ -309,9 +304,10 @@ fn two_first_frames(used: &MediumUse, by_hand: &Entry, is_from_defaults: bool) -
 }
 
 /// The warning for a local file where the API reference asks for a URL.
-fn inline_content(used: &MediumUse, path: &Path) -> Diagnostic {
+fn inline_content(used: &MediumUse, placement: &Placement, path: &Path) -> Diagnostic {
+    let place = placement.list().unwrap_or(placement.at.as_str()).trim_start_matches('/').replace('/', ".");
     let message = format!(
-        "`{}` is sent inside of the request, in `metadata.content`, for which the API reference asks for a public URL: a service may refuse it (spec 2.3)",
+        "`{}` is sent inside of the request, in `{place}`, for which the API reference asks for a public URL: a service may refuse it",
         path.display(),
     );
     Diagnostic::warning("service-may-refuse", used.span, message)
@@ -331,12 +327,8 @@ fn no_room(used: &MediumUse, field: &str, builder: &RequestBuilder<'_, '_>) -> D
     }
 }
 
-/// The pointer of the part of the request that a medium adds: for a content item, the whole item.
-fn part(form: &InputForm, pointer: &str) -> String {
-    match form {
-        InputForm::ContentItem { item_type, .. } => {
-            pointer.strip_suffix(&format!("/{item_type}/url")).unwrap_or(pointer).to_owned()
-        }
-        InputForm::Field(_) | InputForm::ListField(_) => pointer.to_owned(),
-    }
+/// The pointer of the part of the request that a medium adds: the whole item, where it is in one.
+fn part(placement: &Placement, pointer: &str) -> String {
+    let in_item = placement.value_in_item().unwrap_or_default();
+    pointer.strip_suffix(&in_item).unwrap_or(pointer).to_owned()
 }

@@ -48,6 +48,7 @@ mod request_size;
 mod request_template;
 mod resolve;
 mod retry;
+mod said;
 mod text_lints;
 mod urls;
 mod when_lints;

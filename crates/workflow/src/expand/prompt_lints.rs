@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use contract::Word;
 
 use super::fields::entry;
 use super::lints::Requests;
@@ -21,14 +21,14 @@ pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, problems: &mut P
 /// Prompts without any text.
 fn blank_prompts(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Problems) {
     let mut first: HashMap<&str, &Node> = HashMap::new();
-    for node in requests.nodes().iter().filter(|node| prompt(node).is_some_and(is_blank)) {
+    for node in requests.nodes().iter().filter(|node| node.prompt().is_some_and(is_blank)) {
         first.entry(&*node.shot).or_insert(node);
     }
     for shot in &workflow.shots {
         let id = shot.id.value.as_str();
         let Some(node) = first.get(id) else { continue };
         let span = prompt_span(workflow, shot);
-        let text = entry(workflow, shot, "prompt").and_then(|(entry, _)| entry.value.text());
+        let text = entry(workflow, shot, Word::Prompt.as_str()).and_then(|(entry, _)| entry.value.text());
         if !text.is_some_and(has_template) {
             let message = format!("`{id}` has an empty prompt");
             let help = "say what is to be seen: the video is paid for all the same";
@@ -45,7 +45,7 @@ fn blank_prompts(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Pr
 fn control_characters(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Problems) {
     let mut first: HashMap<&str, (usize, char)> = HashMap::new();
     for node in requests.nodes() {
-        if let Some(character) = prompt(node).and_then(control_in) {
+        if let Some(character) = node.prompt().and_then(control_in) {
             first.entry(&*node.shot).or_insert(character);
         }
     }
@@ -63,12 +63,8 @@ fn control_characters(workflow: &Workflow, requests: &Requests<'_>, problems: &m
     }
 }
 
-fn prompt(node: &Node) -> Option<&str> {
-    node.request.get("prompt").and_then(Value::as_str)
-}
-
 fn prompt_span(workflow: &Workflow, shot: &Shot) -> Span {
-    entry(workflow, shot, "prompt").map_or(shot.id.span, |(entry, _)| entry.span())
+    entry(workflow, shot, Word::Prompt.as_str()).map_or(shot.id.span, |(entry, _)| entry.span())
 }
 
 /// Whether a text shows nothing.

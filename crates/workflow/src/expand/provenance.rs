@@ -29,7 +29,7 @@ impl<'w> RequestBuilder<'_, 'w> {
         }
         let mut tokens = pointer.split('/').skip(1);
         let name = tokens.next()?;
-        let field = self.fields.iter().find(|field| field.name == name);
+        let field = self.fields.iter().find(|field| &*field.name == name);
         if let Some((entry, is_from_defaults)) = field.and_then(|field| field.entry) {
             let (written, span) = entry.value.descend(tokens);
             let span = if std::ptr::eq(written, &raw const entry.value) { entry.span() } else { span };

@@ -1,5 +1,8 @@
 //! Error recovery: checks the literal fields of shots that could not be expanded, so that one error does not hide the others.
 
+use std::sync::Arc;
+
+use contract::Pointer;
 use serde_json::{Map, Value};
 
 use super::fields::entry;
@@ -22,15 +25,24 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
         }
         return;
     };
-    let template =
-        RequestTemplate::new(workflow, shot, model, &mut Interner::default(), &mut LocalMedia::default(), cx);
+    let template = RequestTemplate::new(
+        workflow,
+        shot,
+        Arc::clone(&model),
+        &mut Interner::default(),
+        &mut LocalMedia::default(),
+        cx,
+    );
     for diagnostic in &template.unknown_fields {
         problems.push(diagnostic.clone());
     }
 
     let is_literal_field = |field: &&FieldTemplate<'_>| field.literal && !field.is_from_defaults;
     let literal_fields: Vec<&FieldTemplate<'_>> = template.fields.iter().filter(is_literal_field).collect();
-    let mut request = Map::from_iter([("model".to_owned(), Value::from(model.id.as_str()))]);
+    let mut request = Map::new();
+    if let Some(place) = cx.contract.model_place() {
+        place.insert(&mut request, Value::from(model.id.as_str()));
+    }
     for field in &literal_fields {
         let value = field.last.iter().map(|last| Value::clone(&last.value));
         request.extend(value.map(|value| (field.field.name.clone(), value)));
@@ -42,12 +54,13 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
             problems.push(request_template::unknown_member(&field.field.name, member, span));
         }
     }
-    for violation in cx.contract.check_request(&request) {
+    let model_field = cx.contract.model_place().map(Pointer::field);
+    for violation in cx.contract.check_request_of(&model.family, &request) {
         let entry = |pointer: &String| {
             let name = pointer.split('/').nth(1)?;
             literal_fields
                 .iter()
-                .find(|field| field.field.name == name && name != "model")
+                .find(|field| field.field.name == name && Some(name) != model_field)
                 .map(|field| field.entry)
         };
         let related: Option<Vec<_>> = violation.related.iter().map(entry).collect();

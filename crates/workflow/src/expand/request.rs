@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use contract::{Family, IncrementalValidator, Model};
+use contract::{IncrementalValidator, Model, Word};
 use serde_json::Value;
 
 use super::cast_prompt::{self, PROMPT};
@@ -16,7 +16,7 @@ use super::media::LocalMedia;
 use super::provenance::origin_span;
 use super::request_builder::{BuiltField, FieldState, InstanceCx, RequestBuilder};
 use super::request_template::{self, RequestTemplate};
-use super::{ExpandCx, check, dialogue, fields, local_paths, lower, request_media};
+use super::{ExpandCx, check, dialogue, fields, local_paths, lower, request_media, said};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean_model, quoted_list, shortened};
 use crate::limits;
 use crate::plan::{Node, Request};
@@ -80,7 +80,7 @@ impl<'w> NodeBuilder<'w> {
         let Self { templates, validator, interner, local, first_frame_fields, .. } = self;
         let existing = templates.iter().position(|template| template.model.id == model.id);
         let index = existing.unwrap_or_else(|| {
-            templates.push(RequestTemplate::new(icx.workflow, shot, model, interner, local, cx));
+            templates.push(RequestTemplate::new(icx.workflow, shot, Arc::clone(&model), interner, local, cx));
             templates.len() - 1
         });
         let template = &mut templates[index];
@@ -91,17 +91,19 @@ impl<'w> NodeBuilder<'w> {
         let mut builder = render(template, icx, (&mut *interner, local), cx, dedup, problems);
         cast_prompt::prepend_cast(&mut builder, &mut template.composed, interner, dedup);
         lower::lower(&mut builder, &mut template.lowering, first_frame_fields, interner, cx, dedup);
-        request_last_frame(&mut builder, interner, cx);
+        request_last_frame(&mut builder, interner);
+        said::said(&builder, &template.places, &mut template.said, interner);
         let names = template.names(&builder, interner);
         let sent: Vec<Arc<Value>> =
             builder.fields.iter().map(|field| Arc::clone(&field.value.sent)).collect();
-        check::report_warnings(&validator.warnings(&names, &sent), &builder, dedup);
+        let family = &model.family;
+        check::report_warnings(&validator.warnings(family, &names, &sent), &builder, dedup);
         let violations = if builder.fields.iter().all(|field| field.value.validated.is_none()) {
-            validator.check(&names, &sent)
+            validator.check(family, &names, &sent)
         } else {
             let states = builder.fields.iter().map(|field| &field.value);
             let validated = states.map(|value| Arc::clone(value.validated.as_ref().unwrap_or(&value.sent)));
-            validator.check(&names, &validated.collect::<Vec<_>>())
+            validator.check(family, &names, &validated.collect::<Vec<_>>())
         };
         check::report(&violations, &builder, cx, dedup);
         if !builder.media.is_empty() {
@@ -120,7 +122,7 @@ impl<'w> NodeBuilder<'w> {
             return None;
         }
         let request = Request::new(names, sent);
-        let duration = duration(&request, &model.family, cx);
+        let duration = duration(&request, &model, cx);
         for late in dialogue::late_lines(&shot.dialogue, duration) {
             dedup.add(icx.instance, late);
         }
@@ -139,6 +141,7 @@ impl<'w> NodeBuilder<'w> {
             family: model.family.clone(),
             duration,
             request,
+            said: Arc::clone(&template.said),
             inputs: builder.inputs,
             salt,
             retry: icx.expanded.retry.attempts,
@@ -160,10 +163,11 @@ fn render<'a, 'w>(
 ) -> RequestBuilder<'a, 'w> {
     let mut builder = RequestBuilder {
         icx,
-        model: template.model,
+        model: Arc::clone(&template.model),
         fields: Vec::with_capacity(template.fields.len() + 2),
         inputs: Vec::new(),
         media: Vec::new(),
+        said: Vec::new(),
         lowered: Vec::new(),
         failed: Vec::new(),
     };
@@ -193,8 +197,9 @@ fn render<'a, 'w>(
         }
         unknown.extend(last.unknown_members.iter().map(|member| (name, member)));
         builder.fields.push(BuiltField {
-            name,
+            name: Arc::clone(&field.name),
             value: FieldState { sent: Arc::clone(&last.value), validated: None },
+            own: Some(Arc::clone(&last.value)),
             entry: Some((field.entry, field.is_from_defaults)),
         });
     }
@@ -210,13 +215,16 @@ fn render<'a, 'w>(
 }
 
 /// Requests the last frame of an instance that is continued.
-fn request_last_frame<'w>(builder: &mut RequestBuilder<'_, 'w>, interner: &mut Interner, cx: &ExpandCx<'w>) {
-    if builder.icx.is_continued
-        && let Some(name) = &cx.contract.inputs(builder.model).returns_last_frame
-        && builder.field(name).is_none()
-    {
-        builder.set(name, FieldState { sent: interner.value(Value::Bool(true)), validated: None });
+fn request_last_frame(builder: &mut RequestBuilder<'_, '_>, interner: &mut Interner) {
+    let model = Arc::clone(&builder.model);
+    if !builder.icx.is_continued {
+        return;
     }
+    let Some(placement) = &model.inputs.return_last_frame else { return };
+    if placement.places().any(|at| builder.pointer(at.as_str()).is_some()) {
+        return;
+    }
+    builder.place(placement, &Value::Bool(true), interner);
 }
 
 /// The model of an instance; `None` if it has none or an unknown one, which is reported.
@@ -226,7 +234,7 @@ fn model<'w>(
     cx: &ExpandCx<'w>,
     dedup: &mut DiagnosticDedup,
     problems: &mut Problems,
-) -> Option<&'w Model> {
+) -> Option<Arc<Model>> {
     let shot = icx.expanded.shot;
     let ids = || cx.contract.models().iter().map(|model| model.id.as_str());
     let missing = || {
@@ -271,17 +279,9 @@ fn salt<'w>(icx: &InstanceCx<'_, 'w>, cx: &ExpandCx<'w>, problems: &mut Problems
     }
 }
 
-/// The length of the video that a request states (spec 2.2, 2.3, 2.4), else the family's default.
-fn duration(request: &Request, family: &Family, cx: &ExpandCx<'_>) -> VideoDuration {
-    let number = |value: &Value| match value {
-        Value::String(digits) => digits.parse().ok().map(VideoDuration::from_secs_f64),
-        value => value.as_f64().map(VideoDuration::from_secs_f64),
-    };
-    let stated = ["seconds", "duration"]
-        .iter()
-        .find_map(|name| request.get(name))
-        .or_else(|| request.get("metadata")?.get("duration"))
-        .and_then(number);
-    let default = || cx.contract.field(family, "seconds")?.default.as_ref().and_then(number);
+/// The length of the video that a request states, else what the service takes.
+fn duration(request: &Request, model: &Model, cx: &ExpandCx<'_>) -> VideoDuration {
+    let stated = request.word(&model.inputs, Word::Seconds).and_then(VideoDuration::of_value);
+    let default = || cx.contract.default_of(model, Word::Seconds).and_then(VideoDuration::of_value);
     stated.or_else(default).unwrap_or(crate::DEFAULT_DURATION)
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use contract::Model;
-use serde_json::Value;
+use contract::{Model, Placement, Word};
+use serde_json::{Map, Value};
 
 use super::cast::InstanceCast;
 use super::expansion::{ExpandedShot, Instance};
 use super::frames::MediumUse;
+use super::interner::Interner;
 use super::resolve::RefResolver;
 use crate::matrix::MatrixCell;
 use crate::media_gate::MediaGateError;
@@ -33,21 +34,25 @@ pub(super) struct InstanceCx<'a, 'w> {
 /// A request under construction.
 pub(super) struct RequestBuilder<'a, 'w> {
     pub(super) icx: &'a InstanceCx<'a, 'w>,
-    pub(super) model: &'w Model,
+    pub(super) model: Arc<Model>,
     pub(super) fields: Vec<BuiltField<'w>>,
     pub(super) inputs: Vec<Input>,
     /// The media that the file writes into fields, by field.
     pub(super) media: Vec<(&'w str, Arc<[FieldMedium]>)>,
     /// The parts that were lowered from keys of the shot.
     pub(super) lowered: Vec<LoweredPart>,
+    /// The media that are in the request itself: which they are, and where.
+    pub(super) said: Vec<(Word, Arc<str>)>,
     /// Fields whose templates failed: violations that concern them are not reported.
     pub(super) failed: Vec<&'w str>,
 }
 
 /// A field of a request under construction.
 pub(super) struct BuiltField<'w> {
-    pub(super) name: &'w str,
+    pub(super) name: Arc<str>,
     pub(super) value: FieldState,
+    /// What the file says, before anything was lowered into it.
+    pub(super) own: Option<Arc<Value>>,
     /// The entry that sets it, and whether it is in `defaults`; `None` if the field was lowered.
     pub(super) entry: Option<(&'w Entry, bool)>,
 }
@@ -62,8 +67,16 @@ pub(super) struct FieldState {
 }
 
 impl RequestBuilder<'_, '_> {
+    /// The value at a JSON pointer, as it is sent.
+    pub(super) fn pointer(&self, pointer: &str) -> Option<&Value> {
+        let path = pointer.strip_prefix('/')?;
+        let (name, rest) = path.split_once('/').unwrap_or((path, ""));
+        let value = self.value(name)?;
+        if rest.is_empty() { Some(value) } else { value.pointer(&format!("/{rest}")) }
+    }
+
     pub(super) fn field(&self, name: &str) -> Option<&FieldState> {
-        self.fields.iter().find(|field| field.name == name).map(|field| &field.value)
+        self.fields.iter().find(|field| &*field.name == name).map(|field| &field.value)
     }
 
     /// The value of a field as it is sent.
@@ -72,13 +85,37 @@ impl RequestBuilder<'_, '_> {
     }
 }
 
-impl<'w> RequestBuilder<'_, 'w> {
+impl RequestBuilder<'_, '_> {
     /// Sets a field. A new one is appended.
-    pub(super) fn set(&mut self, name: &'w str, value: FieldState) {
-        match self.fields.iter_mut().find(|field| field.name == name) {
+    pub(super) fn set(&mut self, name: &Arc<str>, value: FieldState) {
+        match self.fields.iter_mut().find(|field| field.name == *name) {
             Some(field) => field.value = value,
-            None => self.fields.push(BuiltField { name, value, entry: None }),
+            None => self.fields.push(BuiltField { name: Arc::clone(name), value, own: None, entry: None }),
         }
+    }
+
+    /// Puts a value where a placement says. Nothing happens where another value is in the way.
+    pub(super) fn place(
+        &mut self,
+        placement: &Placement,
+        value: &Value,
+        interner: &mut Interner,
+    ) -> Option<String> {
+        let field = placement.field();
+        let index = self.fields.iter().position(|known| &*known.name == field);
+        let put = |state: Option<&Arc<Value>>| {
+            let mut request = Map::new();
+            request.extend(state.map(|state| (field.to_owned(), Value::clone(state))));
+            let at = placement.insert(&mut request, value.clone())?;
+            Some((at, request.remove(field)?))
+        };
+        let (at, sent) = put(index.map(|index| &self.fields[index].value.sent))?;
+        let validated = match index.and_then(|index| self.fields[index].value.validated.as_ref()) {
+            Some(validated) => Some(interner.value(put(Some(validated))?.1)),
+            None => None,
+        };
+        self.set(&interner.name(field), FieldState { sent: interner.value(sent), validated });
+        Some(at)
     }
 }
 

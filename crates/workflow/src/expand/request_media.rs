@@ -1,7 +1,7 @@
 //! Media in request fields, written by hand: checked like those that `first_frame` and `references` name, since the service refuses what
 //! is no medium only after other shots were paid for.
 
-use contract::{Field, InputForm, MediaEncoding};
+use contract::{Field, MediaEncoding, Placement, Word};
 use serde_json::Value;
 
 use super::ExpandCx;
@@ -36,13 +36,16 @@ pub(super) fn inspect(
             }
             value => add(String::new(), value),
         }
-    } else if let Some(items) = value.get(CONTENT).and_then(Value::as_array) {
-        let members = content_members(cx);
-        for (index, item) in items.iter().enumerate() {
-            for (member, kind) in &members {
-                if let Some(text) = item.get(member).and_then(|medium| medium.get("url")?.as_str()) {
-                    let pointer = format!("/{CONTENT}/{index}/{member}/url");
-                    let inspected = inspect_text(text, None, *kind, local, cx);
+    } else {
+        for (placement, kind) in placements_in(&field.name, cx) {
+            let list = placement.list().unwrap_or_default();
+            let within = &list[field.name.len() + 1..];
+            let Some(items) = value.pointer(within).and_then(Value::as_array) else { continue };
+            let medium = placement.value_in_item().unwrap_or_default();
+            for (index, item) in items.iter().enumerate() {
+                if let Some(text) = item.pointer(&medium).and_then(Value::as_str) {
+                    let pointer = format!("{within}/{index}{medium}");
+                    let inspected = inspect_text(text, None, kind, local, cx);
                     inspections.push(FieldMedium { pointer, inspected, reachability: unreachable(text) });
                 }
             }
@@ -51,30 +54,27 @@ pub(super) fn inspect(
     inspections
 }
 
-/// The member of `metadata` that holds content items.
-const CONTENT: &str = "content";
-
-/// The members of a content item that hold media.
-fn content_members<'c>(cx: &ExpandCx<'c>) -> Vec<(&'c str, MediaKind)> {
-    let mut members: Vec<(&str, MediaKind)> = Vec::new();
+/// Where requests take media as items of a list within a field, and of which kind.
+fn placements_in<'c>(field: &str, cx: &ExpandCx<'c>) -> Vec<(&'c Placement, MediaKind)> {
+    let mut placements: Vec<(&Placement, MediaKind)> = Vec::new();
     for model in cx.contract.models() {
-        let forms = cx.contract.inputs(model);
-        let by_kind = [
-            (&forms.first_frame, MediaKind::Image),
-            (&forms.last_frame, MediaKind::Image),
-            (&forms.reference_image, MediaKind::Image),
-            (&forms.reference_video, MediaKind::Video),
-            (&forms.reference_audio, MediaKind::Audio),
-        ];
-        for (form, kind) in by_kind {
-            if let Some(InputForm::ContentItem { item_type, .. }) = form
-                && !members.iter().any(|(existing, _)| existing == item_type)
-            {
-                members.push((item_type, kind));
+        for (word, kind) in [
+            (Word::FirstFrame, MediaKind::Image),
+            (Word::LastFrame, MediaKind::Image),
+            (Word::ReferenceImage, MediaKind::Image),
+            (Word::ReferenceVideo, MediaKind::Video),
+            (Word::ReferenceAudio, MediaKind::Audio),
+        ] {
+            let Some(placement) = model.inputs.get(word) else { continue };
+            let is_same = |(known, _): &(&Placement, MediaKind)| {
+                known.at == placement.at && known.value_in_item() == placement.value_in_item()
+            };
+            if placement.is_list() && placement.field() == field && !placements.iter().any(is_same) {
+                placements.push((placement, kind));
             }
         }
     }
-    members
+    placements
 }
 
 /// The number of bytes that a medium written as text adds to its request, or why it cannot be sent.

@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use contract::{Field, FieldKind, FieldShape, Model, UnknownMember};
+use contract::{Field, FieldKind, FieldShape, Model, UnknownMember, Word};
 use serde_json::Value;
 
 use super::cast_prompt::ComposedPrompt;
-use super::fields::{entry, is_literal};
+use super::fields::{entry_of, is_literal};
 use super::interner::Interner;
 use super::lower::Lowering;
 use super::media::LocalMedia;
 use super::request_builder::{FieldMedium, RequestBuilder};
 use super::request_media;
+use super::said::Places;
 use super::{ExpandCx, local_paths};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list, shortened};
 use crate::limits;
-use crate::plan::{DialogueLine, Location, json_text_eq};
+use crate::plan::{DialogueLine, Location, Said, json_text_eq};
 use crate::source::Span;
 use crate::syntax::keys::shot::{DEFAULTS, ID, SHOT};
 use crate::syntax::keys::{EXTENSION_HELP, is_extension, misplaced};
@@ -30,7 +31,7 @@ pub(super) type Names = Arc<[Arc<str>]>;
 
 /// The common part of the nodes of a shot's instances with one model.
 pub(super) struct RequestTemplate<'w> {
-    pub(super) model: &'w Model,
+    pub(super) model: Arc<Model>,
     pub(super) shot: Arc<str>,
     pub(super) step_of: Option<Arc<str>>,
     pub(super) group: Option<Arc<str>>,
@@ -46,13 +47,17 @@ pub(super) struct RequestTemplate<'w> {
     /// The last prompt with descriptions of characters.
     pub(super) composed: Option<ComposedPrompt>,
     /// How the media of the last instance were lowered, reused for equal media.
-    pub(super) lowering: Option<Lowering<'w>>,
+    pub(super) lowering: Option<Lowering>,
+    pub(super) places: Places,
+    /// What the last instance says, shared with the next one if equal.
+    pub(super) said: Arc<[Said]>,
     /// The field names of the last instance, shared with the next one if equal.
     names: Names,
 }
 
 /// A request field of a template.
 pub(super) struct FieldTemplate<'w> {
+    pub(super) name: Arc<str>,
     pub(super) field: &'w Field,
     pub(super) shape: Option<&'w FieldShape>,
     pub(super) entry: &'w Entry,
@@ -95,13 +100,13 @@ impl<'w> RequestTemplate<'w> {
     pub(super) fn new(
         workflow: &'w Workflow,
         shot: &'w Shot,
-        model: &'w Model,
+        model: Arc<Model>,
         interner: &mut Interner,
         local: &mut LocalMedia,
         cx: &ExpandCx<'w>,
     ) -> Self {
         let fields = cx.contract.fields(&model.family).iter().filter_map(|field| {
-            let (entry, is_from_defaults) = entry(workflow, shot, &field.name)?;
+            let (entry, is_from_defaults) = entry_of(workflow, shot, &names_of(field, &model))?;
             let literal = is_literal(&entry.value);
             let shape = cx.contract.field_shape(&model.family, &field.name);
             let make = || wire_value(entry.value.to_json(), field, shape);
@@ -114,30 +119,34 @@ impl<'w> RequestTemplate<'w> {
                 return None;
             }
             let last = value.map(|value| FieldValue::new(value, field, shape, local, cx));
-            Some(FieldTemplate { field, shape, entry, is_from_defaults, literal, last })
+            let name = interner.name(&field.name);
+            Some(FieldTemplate { name, field, shape, entry, is_from_defaults, literal, last })
         });
+        let fields = fields.collect();
         Self {
-            model,
             shot: shot.id.value.as_str().into(),
             step_of: shot.step.as_ref().map(|step| step.shot.as_str().into()),
             group: workflow.group_of(shot).map(|group| group.key.value.as_str().into()),
             note: shot.note.as_ref().map(|note| Arc::clone(&note.value)),
             dialogue: None,
             location: cx.location(shot.id.span),
-            fields: fields.collect(),
-            unknown_fields: unknown_fields(shot, Some(model), cx),
+            fields,
+            unknown_fields: unknown_fields(shot, Some(&model), cx),
             model_id: interner.name(&model.id),
             composed: None,
             lowering: None,
+            places: Places::new(cx.contract, &model),
+            said: Arc::default(),
             names: Names::default(),
+            model,
         }
     }
 
     /// The field names of a request, shared with the requests that have the same.
     pub(super) fn names(&mut self, builder: &RequestBuilder<'_, 'w>, interner: &mut Interner) -> Names {
-        let names = || builder.fields.iter().map(|field| field.name);
+        let names = || builder.fields.iter().map(|field| &*field.name);
         if !self.names.iter().map(|name| &**name).eq(names()) {
-            let names = names().map(|name| interner.name(name)).collect();
+            let names = builder.fields.iter().map(|field| Arc::clone(&field.name)).collect();
             self.names = interner.names(names);
         }
         Arc::clone(&self.names)
@@ -157,6 +166,23 @@ impl FieldTemplate<'_> {
             self.last = Some(FieldValue::new(interner.own(value), self.field, self.shape, local, cx));
         }
     }
+}
+
+/// The keys of a shot that set a field: its own name, and the word that is put there.
+pub(super) fn names_of<'n>(field: &'n Field, model: &Model) -> Vec<&'n str> {
+    let is_here = |word: &Word| {
+        let placement = model.inputs.get(*word).filter(|placement| placement.item.is_none());
+        placement
+            .is_some_and(|placement| placement.at.as_str().strip_prefix('/') == Some(field.name.as_str()))
+    };
+    let words = Word::ALL.into_iter().filter(|word| word.is_key()).filter(is_here);
+    let mut names = vec![field.name.as_str()];
+    for word in words.map(Word::as_str) {
+        if field.name != word {
+            names.push(word);
+        }
+    }
+    names
 }
 
 /// Converts numbers to the form of the wire: digits where the field is a string of digits (`seconds: 5` is sent as `"5"`), integers
@@ -194,12 +220,32 @@ pub(super) fn number_from_text(value: Value, field: &Field) -> Value {
 pub(super) fn unknown_fields(shot: &Shot, model: Option<&Model>, cx: &ExpandCx<'_>) -> Vec<Diagnostic> {
     shot.fields
         .iter()
-        .filter_map(|entry| unknown_field(entry, model, cx))
+        .filter_map(|entry| unknown_field(entry, shot, model, cx))
         .take(limits::MAX_DIAGNOSTICS)
         .collect()
 }
 
-fn unknown_field(entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Option<Diagnostic> {
+/// Whether a name is a word that a model takes at the top of its request.
+pub(super) fn is_word_of(name: &str, model: &Model) -> bool {
+    Word::ALL
+        .into_iter()
+        .any(|word| word.as_str() == name && word.is_key() && model.inputs.get(word).is_some())
+}
+
+/// The error of a shot that sets a field by its name and by the word that is put there.
+fn same_twice(entry: &Entry, field: &Field, shot: &Shot, model: &Model) -> Option<Diagnostic> {
+    let names = names_of(field, model);
+    let other = shot.fields.iter().find(|other| names[1..].contains(&other.key.value.as_str()))?;
+    let (name, word) = (&entry.key.value, &other.key.value);
+    let message = format!("`{word}` is sent as `{name}`, which is set as well");
+    Some(
+        Diagnostic::error("duplicate-key", entry.key.span, message)
+            .other(other.key.span, "the same is set here")
+            .help(format!("keep `{word}`, which every service takes")),
+    )
+}
+
+fn unknown_field(entry: &Entry, shot: &Shot, model: Option<&Model>, cx: &ExpandCx<'_>) -> Option<Diagnostic> {
     let name = entry.key.value.as_str();
     if is_extension(name) {
         let message = format!("`{name}` is not a key of a shot");
@@ -213,7 +259,10 @@ fn unknown_field(entry: &Entry, model: Option<&Model>, cx: &ExpandCx<'_>) -> Opt
             with_suggestion(diagnostic, entry, all_fields(cx))
         });
     };
-    if cx.contract.field(&model.family, name).is_some() {
+    if let Some(field) = cx.contract.field(&model.family, name) {
+        return same_twice(entry, field, shot, model);
+    }
+    if is_word_of(name, model) {
         return None;
     }
     let diagnostic = Diagnostic::error(
@@ -286,7 +335,10 @@ pub(super) fn check_defaults(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &
 
 fn all_fields<'c>(cx: &ExpandCx<'c>) -> impl Iterator<Item = &'c str> {
     let contract = cx.contract;
-    contract.families().flat_map(|family| contract.fields(family)).map(|field| field.name.as_str())
+    let fields =
+        contract.families().flat_map(|family| contract.fields(family)).map(|field| field.name.as_str());
+    let words: Vec<&str> = Word::ALL.into_iter().filter(|word| word.is_key()).map(Word::as_str).collect();
+    fields.chain(words)
 }
 
 fn is_field_of_any(name: &str, cx: &ExpandCx<'_>) -> bool {

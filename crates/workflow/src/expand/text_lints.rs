@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::ExpandCx;
 use super::axes::axis_names;
+use super::request_template::is_word_of;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::source::Span;
 use crate::syntax::keys::shot::SHOT;
@@ -140,7 +141,13 @@ pub(super) fn unused_defaults<'n>(
     if families.is_empty() {
         return;
     }
-    let takes = |family: &contract::Family, name: &str| cx.contract.field(family, name).is_some();
+    let has_word = |family: &contract::Family, name: &str| {
+        let mut models = cx.contract.models().iter().filter(|model| model.family == *family);
+        models.any(|model| is_word_of(name, model))
+    };
+    let takes = |family: &contract::Family, name: &str| {
+        cx.contract.field(family, name).is_some() || has_word(family, name)
+    };
     for entry in workflow.all_defaults() {
         let name = entry.key.value.as_str();
         let is_field = cx.contract.families().any(|family| takes(family, name));

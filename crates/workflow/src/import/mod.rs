@@ -25,7 +25,6 @@ use self::listing::ListedShot;
 use crate::csv::{self, CsvCell, CsvError};
 use crate::diagnostic::{Diagnostic, Problems, Report};
 use crate::limits;
-use crate::prices::SOUND;
 use crate::scaffold::{ScaffoldError, VideoOptions};
 use crate::text_file::read_any_text;
 
@@ -69,9 +68,9 @@ pub fn import(
     } else {
         shots(source.text(), options, &model.durations, &mut problems)
     };
-    let asks_for_sound = contract.field(&model.family, SOUND).is_some();
-    let workflow =
-        (!problems.any()).then(|| write::workflow(&shots, options, model, &shape, asks_for_sound, file_name));
+    let asks_for_sound = model.inputs.audio.is_some();
+    let workflow = (!problems.any())
+        .then(|| write::workflow(&shots, options, &model, &shape, asks_for_sound, file_name));
     let (diagnostics, unlisted) = problems.into_sorted();
     Ok(ImportResult { workflow, shots: shots.len(), report: Report { source, diagnostics, unlisted } })
 }

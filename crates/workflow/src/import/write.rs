@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use contract::Model;
+use contract::Word;
 
 use super::ImportOptions;
 use super::listing::{ListedShot, SpokenLine};
 use crate::diagnostic::visible;
-use crate::prices::SOUND;
 use crate::scaffold::{VideoFields, field, head, prompt, scalar};
 
 pub(super) fn workflow(
@@ -30,7 +30,7 @@ pub(super) fn workflow(
     out.push_str(&shape.fields("  "));
     let _ = writeln!(out, "  seconds: {default_seconds}");
     if asks_for_sound && shots.iter().any(|shot| shot.is_audible) {
-        let _ = writeln!(out, "  {SOUND}: true");
+        let _ = writeln!(out, "  {}: true", Word::Audio.as_str());
     }
     out.push_str("\nshots:\n");
     for (index, shot) in shots.iter().enumerate() {

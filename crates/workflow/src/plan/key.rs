@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use contract::{canonical_json, canonical_object};
+use contract::canonical_json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::Node;
+use super::{Node, Said};
 
-/// The identity of a node's work: SHA-256 over the canonical request with media replaced by their identities, the service's
+/// The identity of a node's work: SHA-256 over what the request says, with media replaced by their identities, the service's
 /// identity and the salt; and a number, because the same request can be rendered several times: for several shots, as takes, or again. The
 /// shot's id, its note, and the request for the last frame are not part of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -131,45 +131,22 @@ pub fn key(node: &Node, service_identity: &str, inputs: &[InputIdentity]) -> Nod
     hasher.request(node);
     hasher.number(node.inputs.len() as u64);
     for (index, input) in node.inputs.iter().enumerate() {
-        hasher.text(&input.pointer);
+        hasher.text(input.word.as_str());
         hasher.text(inputs.get(index).map_or("", InputIdentity::as_str));
     }
     hasher.optional(node.salt.as_deref());
     NodeKey { request: hasher.finish(), number: 1 }
 }
 
-/// Request fields that ask for by-products and do not change the video (spec 2.2, 2.3). A completed shot that is continued later
-/// keeps its key, and is not rendered again.
-const BY_PRODUCTS: [&str; 1] = ["return_last_frame"];
-
-/// The fields of the request that determine the video: all but by-products.
-pub(crate) fn deciding_fields(node: &Node) -> impl Iterator<Item = (&str, Cow<'_, Value>)> {
-    let fields = node.request.iter().filter(|(name, _)| !is_by_product(name));
-    fields.map(|(name, value)| (name, deciding_value(name, value)))
-}
-
-fn is_by_product(name: &str) -> bool {
-    BY_PRODUCTS.contains(&name)
-}
-
-/// The part of a field that determines the video.
-fn deciding_value<'v>(name: &str, value: &'v Value) -> Cow<'v, Value> {
-    match value {
-        Value::Object(members)
-            if name == "metadata" && members.keys().any(|member| is_by_product(member)) =>
-        {
-            let mut members = members.clone();
-            members.retain(|member, _| !is_by_product(member));
-            Cow::Owned(Value::Object(members))
-        }
-        _ => Cow::Borrowed(value),
-    }
-}
-
-/// The deciding fields as canonical JSON.
-fn request_without_by_products(node: &Node) -> String {
-    let fields: Vec<_> = deciding_fields(node).collect();
-    canonical_object(fields.iter().map(|(name, value)| (*name, &**value)))
+/// What a node's request says, in the order of the names: where it stands on the wire is not a part of the key, so that a mended description of the
+/// service pays for nothing again.
+pub(crate) fn said(node: &Node) -> impl Iterator<Item = (&Said, Cow<'static, str>, Cow<'_, Value>)> {
+    let mut said: Vec<_> = node.said.iter().map(|said| (said.name(), said)).collect();
+    said.sort_by(|(one, _), (other, _)| one.cmp(other));
+    said.into_iter().filter_map(|(name, said)| {
+        let value = node.request.pointer(&said.at)?;
+        Some((said, name, said.meaning(value)))
+    })
 }
 
 /// SHA-256 over length-prefixed fields, so that different lists of fields never hash the same bytes.
@@ -204,9 +181,13 @@ impl Hasher {
         self.text(&canonical_json(value));
     }
 
-    /// The request of a node without by-products.
+    /// The model of a node, and what its request says.
     pub(crate) fn request(&mut self, node: &Node) {
-        self.text(&request_without_by_products(node));
+        self.text(&node.model);
+        for (_, name, value) in said(node) {
+            self.text(&name);
+            self.json(&value);
+        }
     }
 
     pub(crate) fn finish(self) -> [u8; 32] {

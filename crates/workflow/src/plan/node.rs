@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::Family;
+use contract::{Family, Word};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Cell, DialogueLine, NodeIx, Request, RetryKinds};
+use super::{Cell, DialogueLine, NodeIx, Request, RetryKinds, Said};
 use crate::units::VideoDuration;
 
 /// One video to be rendered. Equal parts are shared between nodes: a plan of 100,000 takes at most 1.5 KB a node (docs/benchmarks.md).
@@ -48,6 +48,9 @@ pub struct Node {
     pub family: Family,
     /// The complete request as on the wire (spec 2.2, 2.4), with `null` at the pointers of `inputs`.
     pub request: Request,
+    /// What it says, and where: the runner's words, and the service's own fields. That, and the inputs, is what the video depends on.
+    #[serde(default, skip_serializing_if = "<[Said]>::is_empty")]
+    pub said: Arc<[Said]>,
     /// The values that are filled in before it is sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
@@ -73,13 +76,23 @@ pub struct Node {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
+    /// What it is: a frame or a reference.
+    pub word: Word,
     /// JSON pointer (RFC 6901) into the request.
-    pub pointer: String,
+    pub pointer: Arc<str>,
     pub source: MediaSource,
-    /// The request field that takes the value instead where it is data (a `data:` URI), not a URL. It is not part of the key: the same
-    /// image in either place is the same work.
+    /// The request field that takes the value instead where it is data (a `data:` URI), not a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data_field: Option<Arc<str>>,
+    pub data_field: Option<Box<DataField>>,
+}
+
+/// A request field that takes the only medium of a request where it is data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataField {
+    pub name: Arc<str>,
+    /// The JSON pointer of the part that is left out then.
+    pub instead_of: Arc<str>,
 }
 
 /// The source of an input. A URL is not an input: it is part of the request.
@@ -160,15 +173,34 @@ impl std::fmt::Display for Location {
 }
 
 impl Node {
+    /// What its request says of a word.
+    #[must_use]
+    pub fn word(&self, word: Word) -> Option<&Value> {
+        let said = self.said.iter().find(|said| said.word == Some(word))?;
+        self.request.pointer(&said.at)
+    }
+
+    /// The prompt.
+    #[must_use]
+    pub fn prompt(&self) -> Option<&str> {
+        self.word(Word::Prompt).and_then(Value::as_str)
+    }
+
+    /// The seed.
+    #[must_use]
+    pub fn seed(&self) -> Option<i64> {
+        self.word(Word::Seed).and_then(Value::as_i64)
+    }
+
     /// The request with its inputs filled in: `values[i]` (a URL or a data URI) at the pointer of `inputs[i]`. Inputs without a value
     /// stay `null`. Data goes into [`Input::data_field`], where there is one.
     #[must_use]
     pub fn complete(&self, values: &[String]) -> Value {
         let mut request = Value::Object(self.request.to_map());
         for (input, value) in self.inputs.iter().zip(values) {
-            if let Some(field) = input.data_field.as_deref().filter(|_| value.starts_with("data:")) {
-                remove_content_item(&mut request, &input.pointer);
-                request[field] = Value::String(value.clone());
+            if let Some(data) = input.data_field.as_ref().filter(|_| value.starts_with("data:")) {
+                remove(&mut request, &data.instead_of);
+                request[&*data.name] = Value::String(value.clone());
             } else if let Some(slot) = request.pointer_mut(&input.pointer) {
                 *slot = Value::String(value.clone());
             }
@@ -177,20 +209,23 @@ impl Node {
     }
 }
 
-/// Removes the item of `metadata.content` that a pointer leads into, and what is empty then.
-fn remove_content_item(request: &mut Value, pointer: &str) {
-    let index = pointer.split('/').nth(3).and_then(|index| index.parse::<usize>().ok());
-    let Some(metadata) = request.get_mut("metadata").and_then(Value::as_object_mut) else { return };
-    let Some(content) = metadata.get_mut("content").and_then(Value::as_array_mut) else { return };
-    if let Some(index) = index.filter(|index| *index < content.len()) {
-        content.remove(index);
-    }
-    if content.is_empty() {
-        metadata.remove("content");
-    }
-    if metadata.is_empty()
-        && let Some(request) = request.as_object_mut()
-    {
-        request.remove("metadata");
+/// Removes what is at a pointer, and what is empty then.
+fn remove(request: &mut Value, pointer: &str) {
+    let Some((parent, token)) = pointer.rsplit_once('/') else { return };
+    let is_empty = match request.pointer_mut(parent) {
+        Some(Value::Array(items)) => {
+            if let Some(index) = token.parse().ok().filter(|index: &usize| *index < items.len()) {
+                items.remove(index);
+            }
+            items.is_empty()
+        }
+        Some(Value::Object(members)) => {
+            members.remove(token);
+            members.is_empty()
+        }
+        _ => false,
+    };
+    if is_empty && !parent.is_empty() {
+        remove(request, parent);
     }
 }

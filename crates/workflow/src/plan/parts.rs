@@ -4,15 +4,13 @@ use contract::canonical_json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::key::{Hasher, deciding_fields};
-use super::{InputIdentity, Node};
+use super::key::{Hasher, said};
+use super::{Input, InputIdentity, Node};
 
 /// Longer values are truncated, in characters.
 const VALUE_CHARS: usize = 1_000;
 /// Text with a longer run without whitespace is taken for data and not stored, in bytes.
 const UNBROKEN_CHARS: usize = 200;
-/// Parts whose value is never stored: they identify an end user.
-const PRIVATE: [&str; 1] = ["request.user"];
 
 /// One part of a key: its name, a hash of its value, and the value itself if it may be stored.
 ///
@@ -20,7 +18,7 @@ const PRIVATE: [&str; 1] = ["request.user"];
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeyPart {
-    /// The part's name: `service`, `request.prompt`, `request.metadata.content`, `input /image`, `salt`.
+    /// The part's name: `service`, `model`, `prompt`, `request.watermark`, `input first_frame`, `salt`.
     pub name: String,
     /// The first 16 hex digits of the SHA-256 of the whole value.
     pub hash: String,
@@ -48,26 +46,16 @@ pub struct PartValue {
 /// The parts of a node's key, in a fixed order. `inputs[i]` is the identity of `node.inputs[i]`; an unknown identity gives no part.
 #[must_use]
 pub fn key_parts(node: &Node, service_identity: &str, inputs: &[Option<InputIdentity>]) -> Vec<KeyPart> {
-    let mut parts = vec![part("service", &Value::from(service_identity))];
-    for (name, value) in deciding_fields(node) {
-        match &*value {
-            Value::Object(members) if name == "metadata" => {
-                parts.extend(
-                    members.iter().map(|(member, value)| part(&format!("request.{name}.{member}"), value)),
-                );
-            }
-            // An unfilled input, which is a part of its own.
-            Value::Null => {}
-            value => parts.push(part(&format!("request.{name}"), value)),
-        }
-    }
+    let mut parts = vec![part("service", &Value::from(service_identity), false)];
+    parts.push(part("model", &Value::from(&*node.model), false));
+    parts.extend(said(node).map(|(said, name, value)| part(&name, &value, said.is_private)));
     for (input, identity) in node.inputs.iter().zip(inputs) {
         if let Some(identity) = identity {
-            parts.push(part(&input_name(&input.pointer), &Value::from(identity.as_str())));
+            parts.push(part(&input_name(input), &Value::from(identity.as_str()), false));
         }
     }
     if let Some(salt) = &node.salt {
-        parts.push(part("salt", &Value::from(salt.as_str())));
+        parts.push(part("salt", &Value::from(salt.as_str()), false));
     }
     parts
 }
@@ -100,15 +88,15 @@ pub fn part_changes(before: &[KeyPart], now: &[KeyPart], unknown: &[String]) -> 
 
 /// The name of an input's part.
 #[must_use]
-pub fn input_name(pointer: &str) -> String {
-    format!("input {pointer}")
+pub fn input_name(input: &Input) -> String {
+    format!("input {}", input.word.as_str())
 }
 
-fn part(name: &str, value: &Value) -> KeyPart {
+fn part(name: &str, value: &Value, is_private: bool) -> KeyPart {
     let mut hasher = Hasher::new("key-part/1");
     hasher.json(value);
     let hash = hex::encode(hasher.finish()).chars().take(16).collect();
-    let value = if PRIVATE.contains(&name) { None } else { display_value(value) };
+    let value = if is_private { None } else { display_value(value) };
     KeyPart { name: name.to_owned(), hash, value }
 }
 
@@ -176,13 +164,13 @@ mod tests {
         );
         let long = display_value(&json!("word ".repeat(1_000))).unwrap();
         assert_eq!(long.chars().count(), VALUE_CHARS);
-        assert_eq!(part("request.user", &json!("alice")).value, None);
+        assert_eq!(part("request.user", &json!("alice"), true).value, None);
     }
 
     #[test]
     fn part_changes_lists_changed_added_and_removed_parts() {
         let parts = |list: &[(&str, i64)]| -> Vec<KeyPart> {
-            list.iter().map(|(name, value)| part(name, &json!(value))).collect()
+            list.iter().map(|(name, value)| part(name, &json!(value), false)).collect()
         };
         let changes = part_changes(
             &parts(&[("a", 1), ("b", 1), ("gone", 1), ("waits", 1)]),

@@ -3,6 +3,7 @@
 use std::ops::Index;
 use std::sync::Arc;
 
+use contract::{Inputs, Pointer, Word};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -53,6 +54,13 @@ impl Request {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
+    }
+
+    /// What it says of a word: the value that is not `null` at the first of its places.
+    #[must_use]
+    pub fn word(&self, inputs: &Inputs, word: Word) -> Option<&Value> {
+        let mut places = inputs.get(word)?.places().map(Pointer::as_str);
+        places.find_map(|at| self.pointer(at).filter(|value| !value.is_null()))
     }
 
     /// The value at a JSON pointer (RFC 6901) below the top.

@@ -71,7 +71,7 @@ pub(super) fn check(plan: &Plan) -> Result<(), InvalidPlan> {
             if node.request.pointer(&input.pointer) != Some(&Value::Null) {
                 return Err(InvalidPlan::InputPointer {
                     node: node.name.clone(),
-                    pointer: input.pointer.clone(),
+                    pointer: input.pointer.to_string(),
                 });
             }
             for source in input.source.nodes() {

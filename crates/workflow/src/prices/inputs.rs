@@ -1,6 +1,6 @@
 //! Price inputs: what determines the price of a request (spec 2.1, 2.2, 2.4).
 
-use contract::{Contract, InputForm, ResolutionSource};
+use contract::{Contract, ResolutionSource, Word};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -22,13 +22,6 @@ pub struct PriceInputs {
     /// Seconds of video; the range of the model where the request leaves it to the service.
     pub seconds: Interval<VideoDuration>,
 }
-
-/// The member of a request that holds older and further parameters (spec 2.3).
-const METADATA: &str = "metadata";
-/// The field that requests audio; models of a family without it always render audio if they can (spec 2.1, 2.2).
-pub(crate) const SOUND: &str = "generate_audio";
-/// The fields that state a length, and that of `metadata` (spec 2.2, 2.3, 2.4).
-const LENGTHS: [&str; 2] = ["seconds", "duration"];
 
 impl PriceInputs {
     /// The price inputs of a node's request.
@@ -57,25 +50,21 @@ impl PriceInputs {
                 },
             };
         };
-        let default = |name: &str| contract.field(&model.family, name)?.default.as_ref();
+        let said = |word| request.word(&model.inputs, word).or_else(|| contract.default_of(&model, word));
         let resolutions = match &model.resolution {
             ResolutionSource::Fixed(resolution) => vec![resolution.clone()],
-            ResolutionSource::Request { field, values } => {
-                let chosen = stated(request, field).or_else(|| default(field)).and_then(Value::as_str);
+            ResolutionSource::Request { values, .. } => {
+                let chosen = said(Word::Resolution).and_then(Value::as_str);
                 chosen.map_or_else(|| values.clone(), |chosen| vec![chosen.to_owned()])
             }
+            ResolutionSource::Unknown => Vec::new(),
         };
-        let sound = match contract.field(&model.family, SOUND) {
-            Some(_) => {
-                stated(request, SOUND).or_else(|| default(SOUND)).and_then(Value::as_bool) == Some(true)
-            }
+        // Where a request cannot say it, a model that can always makes sound.
+        let sound = match &model.inputs.audio {
+            Some(_) => said(Word::Audio).and_then(Value::as_bool) == Some(true),
             None => model.can("audio"),
         };
-        let length = LENGTHS
-            .iter()
-            .find_map(|name| stated(request, name))
-            .or_else(|| LENGTHS.iter().find_map(|name| default(name)))
-            .and_then(length);
+        let length = said(Word::Seconds).and_then(VideoDuration::of_value);
         let (shortest, longest) = (model.durations.start(), model.durations.end());
         let seconds = length.map_or_else(
             || Interval {
@@ -84,29 +73,11 @@ impl PriceInputs {
             },
             Interval::exactly,
         );
-        let video_item = match &contract.inputs(model).reference_video {
-            Some(InputForm::ContentItem { item_type, .. }) => Some(item_type.as_str()),
-            _ => None,
-        };
-        let video_input = video_item.is_some_and(|expected| {
-            let content = request.get(METADATA).and_then(|metadata| metadata.get("content"));
-            let items = content.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-            items.iter().any(|item| item.get("type").and_then(Value::as_str) == Some(expected))
+        let video_input = model.inputs.reference_video.as_ref().is_some_and(|placement| {
+            let items = placement.list().and_then(|list| request.pointer(list)?.as_array());
+            items.into_iter().flatten().any(|item| placement.is_made(item))
         });
         Self { model: model_id.to_owned(), resolutions, sound, video_input, seconds }
-    }
-}
-
-/// A field at the top level, else its older form in `metadata`.
-fn stated<'a>(request: &'a Request, name: &str) -> Option<&'a Value> {
-    request.get(name).or_else(|| request.get(METADATA)?.get(name)).filter(|value| !value.is_null())
-}
-
-/// A length as the wire writes it: digits as text, or a number.
-fn length(value: &Value) -> Option<VideoDuration> {
-    match value {
-        Value::String(digits) => digits.parse().ok().map(VideoDuration::from_secs),
-        value => value.as_f64().map(VideoDuration::from_secs_f64),
     }
 }
 
@@ -152,7 +123,10 @@ mod tests {
 
     #[test]
     fn reference_video_sets_video_input() {
-        let item = |kind: &str| json!({ "type": kind, kind: { "url": "https://x.example/a" } });
+        let item = |kind: &str| {
+            let role = kind.replace("_url", "");
+            json!({ "type": kind, "role": format!("reference_{role}"), kind: { "url": "https://x.example/a" } })
+        };
         let with = |kind: &str| {
             inputs(&json!({ "model": "modela-video-2-0-260128", "metadata": { "content": [item(kind)] } }))
         };

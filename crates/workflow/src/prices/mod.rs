@@ -18,7 +18,6 @@ mod table;
 
 pub use self::estimate::{CostEstimate, EstimateKind, EstimateLine};
 pub use self::inputs::PriceInputs;
-pub(crate) use self::inputs::SOUND;
 pub use self::interval::Interval;
 pub use self::read::{PricesOutcome, check};
 pub use self::table::{MissingPrice, Prices};

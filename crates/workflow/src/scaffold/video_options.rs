@@ -1,5 +1,7 @@
 //! Model and aspect ratio of a new workflow's shots.
 
+use std::sync::Arc;
+
 use std::fmt::Write as _;
 
 use contract::{Contract, Model};
@@ -55,7 +57,7 @@ impl VideoOptions {
     ///
     /// # Errors
     /// The contract has no such family or model, or the model needs an image.
-    pub fn model<'c>(&self, contract: &'c Contract) -> Result<&'c Model, ScaffoldError> {
+    pub fn model(&self, contract: &Contract) -> Result<Arc<Model>, ScaffoldError> {
         if let Some(id) = &self.model {
             let ids = || contract.models().iter().map(|model| model.id.as_str());
             let model = contract.model(id).ok_or_else(|| {
@@ -74,7 +76,7 @@ impl VideoOptions {
             .models()
             .iter()
             .filter(|model| model.family.to_string().eq_ignore_ascii_case(&self.family));
-        of_family.find(|model| !model.needs_image).ok_or_else(|| {
+        of_family.find(|model| !model.needs_image).cloned().ok_or_else(|| {
             let families: Vec<String> = contract.families().map(|family| format!("`{family}`")).collect();
             let family = visible(&self.family);
             ScaffoldError::new(format!(

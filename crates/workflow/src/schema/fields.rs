@@ -1,6 +1,6 @@
 //! Request fields as a workflow file may write them: as the contract has them, or as a template, or `null` to drop a default.
 
-use contract::{Contract, Field};
+use contract::{Contract, Field, Word};
 use serde_json::{Map, Value, json};
 
 use super::template;
@@ -20,19 +20,40 @@ impl<'c> Fields<'c> {
     pub(super) fn of_any_family(&self) -> Map<String, Value> {
         let mut fields: Map<String, Value> = Map::new();
         for family in self.contract.families() {
-            for field in self.contract.fields(family) {
+            for (name, field) in self.keys(family) {
                 let Some(schema) = self.property(family, field) else { continue };
-                match fields.get_mut(&field.name).and_then(|variants| variants["anyOf"].as_array_mut()) {
+                match fields.get_mut(name).and_then(|variants| variants["anyOf"].as_array_mut()) {
                     Some(variants) if variants.contains(&schema) => {}
                     Some(variants) => variants.insert(0, schema),
                     None => {
                         let written = json!({ "description": field.description, "anyOf": [schema, template(), { "type": "null" }] });
-                        fields.insert(field.name.clone(), written);
+                        fields.insert(name.to_owned(), written);
                     }
                 }
             }
         }
         fields
+    }
+
+    /// The keys of a shot that set fields of a family: their own names, and the words that are put there.
+    fn keys(&self, family: &contract::Family) -> Vec<(&'c str, &'c Field)> {
+        let mut keys: Vec<(&str, &Field)> =
+            self.contract.fields(family).iter().map(|field| (field.name.as_str(), field)).collect();
+        for model in self.contract.models().iter().filter(|model| model.family == *family) {
+            for word in Word::ALL.into_iter().filter(|word| word.is_key()) {
+                let Some(placement) = model.inputs.get(word).filter(|placement| placement.item.is_none())
+                else {
+                    continue;
+                };
+                let name = placement.at.as_str().strip_prefix('/').unwrap_or_default();
+                if let Some(field) = self.contract.field(family, name)
+                    && !keys.iter().any(|(known, _)| *known == word.as_str())
+                {
+                    keys.push((word.as_str(), field));
+                }
+            }
+        }
+        keys
     }
 
     /// For each family: where a shot names one of its models, its fields are as the family has them, and those of
@@ -49,8 +70,9 @@ impl<'c> Fields<'c> {
                     .filter(|model| model.family == *family)
                     .map(|model| model.id.as_str())
                     .collect();
+                let keys = self.keys(family);
                 let own = |name: &str| {
-                    let field = self.contract.field(family, name)?;
+                    let (_, field) = keys.iter().find(|(key, _)| *key == name)?;
                     let schema = self.property(family, field)?;
                     Some(json!({ "description": field.description, "anyOf": [schema, template(), { "type": "null" }] }))
                 };

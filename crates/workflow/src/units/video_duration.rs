@@ -31,6 +31,16 @@ impl VideoDuration {
         Self(if seconds.is_finite() { (seconds.max(0.0) * 1_000.0).round() as u64 } else { 0 })
     }
 
+    /// A length as requests write it: a number, or its digits as text, also with an `s` after them.
+    #[must_use]
+    pub fn of_value(value: &serde_json::Value) -> Option<Self> {
+        let seconds = match value {
+            serde_json::Value::String(text) => text.strip_suffix('s').unwrap_or(text).parse().ok(),
+            value => value.as_f64(),
+        };
+        seconds.filter(|seconds: &f64| *seconds >= 0.0).map(Self::from_secs_f64)
+    }
+
     /// The length in seconds.
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {

@@ -5,10 +5,14 @@ use serde_json::{Value, json};
 use workflow::plan::{MediaSource, Plan};
 use workflow::{InMemory, Options, load, workflow_schema};
 
-fn edited(edit: impl FnOnce(&mut Value)) -> Contract {
+fn edited_document(edit: impl FnOnce(&mut Value)) -> Contract {
     let mut document = Contract::embedded().document().clone();
-    edit(&mut document["components"]["schemas"]);
+    edit(&mut document);
     Contract::from_document(document).expect("a sound document")
+}
+
+fn edited(edit: impl FnOnce(&mut Value)) -> Contract {
+    edited_document(|document| edit(&mut document["components"]["schemas"]))
 }
 
 fn plan(text: &str, contract: &Contract) -> Result<Plan, Vec<&'static str>> {
@@ -71,16 +75,13 @@ fn new_optional_field_is_planned_and_in_schema() {
 #[test]
 fn new_model_is_planned_and_in_schema() {
     let id = "modelb-video-2.0-preview-1080p";
-    let contract = edited(|schemas| {
-        let request = &mut schemas["CreateVideoRequest"];
-        request["discriminator"]["mapping"][id] = json!("#/components/schemas/VideoRequestB");
+    let contract = edited_document(|document| {
         let entry = json!({
-            "id": id, "tier": "preview", "summary": "animates an image", "resolution": { "fixed": "1080p" },
-            "needs_image": true, "capabilities": ["image_to_video"],
+            "id": id, "schema": "VideoRequestB", "tier": "preview", "summary": "animates an image",
+            "fixed": { "resolution": "1080p" }, "needs": ["first_frame"], "not": ["reference_image"],
+            "capabilities": ["image_to_video"],
         });
-        push(&mut request["x-models"], entry);
-        push(&mut schemas["VideoRequestB"]["properties"]["model"]["enum"], json!(id));
-        push(&mut schemas["ModelId"]["enum"], json!(id));
+        push(&mut document["x-models"], entry);
     });
     let text = |extra: &str| {
         format!(

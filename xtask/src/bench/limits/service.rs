@@ -185,7 +185,6 @@ impl Simulation<'_> {
                             last_frame_url: None,
                             expires_at: None,
                             took: None,
-                            warning: None,
                         }
                     } else {
                         PollResult::Running {

@@ -6,7 +6,6 @@ use engine::artifact_store::{ArtifactStore, Verify};
 use engine::film::{FilmClip, clip_facts, film_clips};
 use engine::preview::Preview;
 use scheduler::Artifact;
-use serde_json::Value;
 use timeline::export::{Alternative, ClipInfo, ExportContext, SoundClip, SoundFile, sounds};
 use timeline::{ClipFacts, ClipKind, Timeline};
 use workflow::plan::{Clip, ClipSource, Film, Node, NodeIx, Plan};
@@ -159,15 +158,13 @@ impl ClipCollector<'_> {
 
     fn info(&self, ix: NodeIx, path: &Path, folder: &Path, is_absolute: bool) -> ClipInfo {
         let (node, preview) = (self.plan.node(ix), &self.previews[ix.index()]);
-        let text = |name: &str| node.request.get(name).and_then(Value::as_str).map(str::to_owned);
-        let seed = node.request.get("seed").or_else(|| node.request.pointer("/metadata/seed"));
         ClipInfo {
             shot: node.shot.to_string(),
             file: relative_path(folder, path),
             absolute: is_absolute.then(|| path.to_string_lossy().into_owned()),
             title: None,
-            prompt: text("prompt"),
-            seed: seed.and_then(Value::as_i64),
+            prompt: node.prompt().map(str::to_owned),
+            seed: node.seed(),
             model: Some(node.model.to_string()),
             task: preview.task.as_ref().map(|task| task.as_str().to_owned()),
             take: node.take,

@@ -154,11 +154,7 @@ async fn fetch_all(
     let mut notices = Notices::new(config, rows.len());
     while let Some((row, fetched)) = notices.next(&mut fetches).await {
         let end = match fetched {
-            Ok(fetched) => End {
-                message: display_path(&fetched.artifact.path),
-                warning: fetched.warning,
-                ..End::new("done")
-            },
+            Ok(artifact) => End { message: display_path(&artifact.path), ..End::new("done") },
             Err(FetchError::Failed(failure)) => {
                 failed += 1;
                 End { message: format!("the task failed: {}", failure.message), ..End::new("failed") }
@@ -259,22 +255,19 @@ struct End {
     outcome: &'static str,
     /// Its file, or why there is none.
     message: String,
-    /// What the service said beside its video.
-    warning: Option<String>,
     /// How to close it.
     close: Option<String>,
 }
 
 impl End {
     fn new(outcome: &'static str) -> Self {
-        Self { outcome, message: String::new(), warning: None, close: None }
+        Self { outcome, message: String::new(), close: None }
     }
 
     fn report(self, format: Format, row: &AttemptRow) -> Value {
-        let Self { outcome, message, warning, close } = self;
+        let Self { outcome, message, close } = self;
         let is_done = outcome == "done";
         let message = if is_done { message } else { sanitize::message(&message) };
-        let warning = warning.as_deref().map(sanitize::message);
         let task = row.task.as_ref().map_or("", |task| task.as_str());
         let record = json!({
             "shot": row.node,
@@ -284,16 +277,12 @@ impl End {
             "outcome": outcome,
             "file": is_done.then_some(&message),
             "reason": (!is_done).then_some(&message),
-            "warning": warning,
         });
         match format {
             Format::Text => {
                 let (shot, task) = (sanitize::line(&row.node), sanitize::line(task));
                 let close = close.map_or_else(String::new, |close| format!("; {close}"));
                 outln!("{shot}: task {task}: {outcome}, {message}{close}");
-                if let Some(warning) = warning {
-                    outln!("{shot}: the service warns: {warning}");
-                }
             }
             Format::Ndjson => outln!("{record}"),
             Format::Json => {}

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
 
+use contract::Word;
 use engine::artifact_store::Verify;
 use engine::preview::survey;
 use scheduler::Artifact;
 use serde_json::Value;
 use workflow::ShotRef;
-use workflow::plan::{NodeIx, PickGroup, PickKind, Plan};
+use workflow::plan::{NodeIx, PickGroup, PickKind, Plan, Said};
 
 use crate::args::EngineAddressArgs;
 use crate::error::CommandError;
@@ -132,13 +133,12 @@ fn table(plan: &Plan, group: &PickGroup, videos: &[Option<Artifact>], limit: usi
     let requests: Vec<BTreeMap<String, Value>> =
         group.candidates.iter().map(|ix| parameters(plan, *ix)).collect();
     let prompts: Vec<&str> =
-        requests.iter().map(|request| request.get("prompt").and_then(Value::as_str).unwrap_or("")).collect();
+        group.candidates.iter().map(|ix| plan.node(*ix).prompt().unwrap_or_default()).collect();
     let prompts = differing_words(&prompts);
     let differing = differing_parameters(&requests);
     let mut table = Table::new(["", "candidate", "seed", "parameters", "prompt", "file"]);
     for (index, ix) in group.candidates.iter().enumerate().take(limit) {
         let request = &requests[index];
-        let seed = request.iter().find(|(name, _)| matches!(name.as_str(), "seed" | "metadata.seed"));
         let parameters: Vec<String> = differing
             .iter()
             .filter_map(|name| Some(format!("{name}={}", text(request.get(name.as_str())?))))
@@ -146,7 +146,7 @@ fn table(plan: &Plan, group: &PickGroup, videos: &[Option<Artifact>], limit: usi
         table.row([
             if group.picked.contains(ix) { "*" } else { "" }.to_owned(),
             plan.node(*ix).name.clone(),
-            seed.map_or_else(|| "-".to_owned(), |(_, seed)| text(seed)),
+            request.get(Word::Seed.as_str()).map_or_else(|| "-".to_owned(), text),
             shortened(&parameters.join(", ")),
             shortened(&prompts[index]),
             videos[ix.index()]
@@ -162,33 +162,18 @@ fn table(plan: &Plan, group: &PickGroup, videos: &[Option<Artifact>], limit: usi
     table.render()
 }
 
-/// The fields of a node's request; those of `metadata` by themselves.
+/// What a node's request says.
 fn parameters(plan: &Plan, ix: NodeIx) -> BTreeMap<String, Value> {
-    let mut fields = BTreeMap::new();
-    for (name, value) in plan.request_outline(ix) {
-        match value {
-            Value::Object(members) if name == "metadata" => {
-                fields
-                    .extend(members.into_iter().map(|(member, value)| (format!("metadata.{member}"), value)));
-            }
-            value => {
-                fields.insert(name, value);
-            }
-        }
-    }
-    fields
+    let node = plan.node(ix);
+    let value = |said: &Said| Some((said.path(), node.request.pointer(&said.at)?.clone()));
+    node.said.iter().filter_map(value).collect()
 }
 
 /// The names of parameters, other than prompt and seed, in which requests differ.
 fn differing_parameters(requests: &[BTreeMap<String, Value>]) -> BTreeSet<String> {
     let Some(first) = requests.first() else { return BTreeSet::new() };
     let names: BTreeSet<&String> = requests.iter().flat_map(BTreeMap::keys).collect();
-    let is_shown = |name: &&&String| {
-        !matches!(
-            name.as_str(),
-            "prompt" | "seed" | "metadata.seed" | "return_last_frame" | "metadata.return_last_frame"
-        )
-    };
+    let is_shown = |name: &&&String| ![Word::Prompt, Word::Seed].iter().any(|word| word.as_str() == **name);
     let differs = |name: &&&String| requests.iter().any(|request| request.get(**name) != first.get(**name));
     names.iter().filter(is_shown).filter(differs).map(|name| (*name).clone()).collect()
 }

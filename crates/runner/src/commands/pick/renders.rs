@@ -1,5 +1,6 @@
 //! The renders of a shot's instances: all videos that there are of each, whatever asked for them.
 
+use contract::Word;
 use engine::Ledger;
 use engine::ledger::RecordedRender;
 use scheduler::AttemptState;
@@ -70,7 +71,6 @@ fn seed(ledger: &Ledger, render: &RecordedRender) -> Result<String, CommandError
     let records = ledger.attempts_of_shot(shot)?;
     let record = records.iter().find(|record| record.attempt == render.row.attempt);
     let parts = record.map(|record| record.parts.as_slice()).unwrap_or_default();
-    let seed =
-        parts.iter().find(|part| matches!(part.name.as_str(), "request.seed" | "request.metadata.seed"));
+    let seed = parts.iter().find(|part| part.name == Word::Seed.as_str());
     Ok(seed.and_then(|part| part.value.clone()).unwrap_or_else(|| "-".to_owned()))
 }

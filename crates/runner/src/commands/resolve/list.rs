@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use contract::Word;
 use engine::Ledger;
 use engine::ledger::AttemptRow;
 use scheduler::{AttemptState, TaskId};
@@ -27,8 +28,7 @@ impl Listed {
     fn new(ledger: &Ledger, row: AttemptRow) -> Result<Self, CommandError> {
         let parts = ledger.key_parts(&row.attempt)?;
         let value = |name: &str| parts.iter().find(|part| part.name == name)?.value.clone();
-        let seed = value("request.seed").or_else(|| value("request.metadata.seed"));
-        Ok(Self { row, prompt: value("request.prompt"), seed })
+        Ok(Self { row, prompt: value(Word::Prompt.as_str()), seed: value(Word::Seed.as_str()) })
     }
 
     fn record(&self) -> Value {

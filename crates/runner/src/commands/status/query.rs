@@ -246,7 +246,6 @@ impl StatusQuery {
                     task: shot.task().map(ToString::to_string),
                     failure: shot.last_error().map(sanitize::message),
                     after_run: None,
-                    warning: shot.warning().map(sanitize::message),
                 }
             })
             .collect()

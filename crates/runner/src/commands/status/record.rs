@@ -165,8 +165,6 @@ pub(crate) struct Shot {
     pub(crate) attempt: Option<String>,
     pub(crate) task: Option<String>,
     pub(crate) failure: Option<String>,
-    /// What the service said beside its finished video.
-    pub(crate) warning: Option<String>,
     /// What another command recorded of its attempt after the run, where that gives it this state.
     pub(crate) after_run: Option<String>,
 }

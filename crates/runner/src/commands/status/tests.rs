@@ -46,7 +46,6 @@ fn shot(name: &str, state: StatusKind, since: i64) -> Shot {
         attempt: None,
         task: is_in_flight.then(|| format!("task_{name}")),
         failure: (state == StatusKind::Failed).then(|| "the prompt was refused".to_owned()),
-        warning: (name == "sea").then(|| "a frame was repeated".to_owned()),
         after_run: None,
     }
 }

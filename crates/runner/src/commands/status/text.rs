@@ -105,8 +105,7 @@ fn shots(shots: &[Shot], now: Timestamp, room: usize) -> Vec<String> {
 
 /// Why a shot failed or waits, or what the service said beside its video.
 fn remark(shot: &Shot) -> Option<String> {
-    let warning = || shot.warning.as_deref().map(|warning| format!("the service warns: {warning}"));
-    shot.after_run.clone().or_else(|| shot.failure.clone()).or_else(warning)
+    shot.after_run.clone().or_else(|| shot.failure.clone())
 }
 
 /// The status of a shot: `in-flight`, `waiting (attempt 2 of 3 in 54 s)`.

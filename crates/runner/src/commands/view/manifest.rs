@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path};
 use std::sync::Arc;
 
+use contract::Word;
 use engine::artifact_store::ArtifactStore;
 use engine::film::{film_clips, film_cues, film_timeline, up_to_date_source};
 use engine::ledger::{LedgerError, RecordedRender};
@@ -185,8 +186,7 @@ impl ManifestInputs<'_> {
         let failure = latest.and_then(|latest| latest.failure.clone());
         let rendered = records.iter().find(|record| record.task.is_some() && record.task == preview.task);
         let elapsed = rendered.and_then(|record| record.elapsed).filter(|_| video.is_some());
-        let text = |name: &str| request.get(name).and_then(Value::as_str).map(str::to_owned);
-        let seed = request.get("seed").or_else(|| request.pointer("/metadata/seed")).and_then(Value::as_i64);
+        let seed = node.seed();
         Clip {
             id: node.name.clone(),
             shot: node.shot.to_string(),
@@ -213,7 +213,7 @@ impl ManifestInputs<'_> {
             has_audio: None,
             model: node.model.to_string(),
             family: serialized(&node.family),
-            prompt: text("prompt"),
+            prompt: node.prompt().map(str::to_owned),
             seed,
             dialogue: dialogue(node),
             key: preview.key.clone(),
@@ -286,7 +286,7 @@ impl ManifestInputs<'_> {
             }
         };
         for input in &node.inputs {
-            let is_reference = input.pointer.contains("images");
+            let is_reference = !matches!(input.word, Word::FirstFrame | Word::LastFrame);
             let kind = match &input.source {
                 MediaSource::Pick { .. } => ParentKind::Pick,
                 _ if is_reference => ParentKind::Reference,

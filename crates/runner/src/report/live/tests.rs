@@ -109,13 +109,7 @@ impl Script {
     fn done(&mut self, index: usize) {
         self.polled(
             index,
-            PollResult::Completed {
-                url: None,
-                last_frame_url: None,
-                expires_at: None,
-                took: None,
-                warning: None,
-            },
+            PollResult::Completed { url: None, last_frame_url: None, expires_at: None, took: None },
         );
         let artifact = Artifact {
             path: "a.mp4".into(),

@@ -152,14 +152,8 @@ fn poll_result<'a>(
             percent: progress.map(|percent| percent.min(100)),
         },
         // Not the URLs: they may be signed.
-        PollResult::Completed { url: _, last_frame_url: _, expires_at, took, warning } => {
-            EventKind::Rendered {
-                shot,
-                attempt,
-                expires_at: *expires_at,
-                took: *took,
-                warning: warning.as_deref().map(sanitize::message),
-            }
+        PollResult::Completed { url: _, last_frame_url: _, expires_at, took } => {
+            EventKind::Rendered { shot, attempt, expires_at: *expires_at, took: *took }
         }
         PollResult::Failed { failure } => {
             EventKind::TaskFailed { shot, attempt, failure: convert_failure(failure) }
@@ -258,7 +252,6 @@ pub(crate) fn finished_shot<'a>(plan: &'a Plan, node: &'a NodeSummary) -> Finish
         task: node.task.as_ref().map(TaskId::as_str),
         took: node.took,
         retries: u32::try_from(node.retries()).unwrap_or(u32::MAX),
-        warning: node.warning().map(sanitize::message),
     }
 }
 

@@ -142,8 +142,6 @@ pub(crate) enum EventKind<'a> {
         #[serde(rename = "task_duration_ms", with = "units::millis")]
         #[schemars(with = "Option<u64>")]
         took: Option<Duration>,
-        /// What the service says in `error` beside the video, if anything.
-        warning: Option<String>,
     },
     /// The task failed at the service.
     TaskFailed { shot: &'a str, attempt: &'a str, failure: Failure },

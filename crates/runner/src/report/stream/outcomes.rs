@@ -24,8 +24,6 @@ pub(crate) struct FinishedShot<'a> {
     pub(crate) took: Option<Duration>,
     /// Number of attempts in this run that failed and were retried.
     pub(crate) retries: u32,
-    /// What the service said in `error` beside the finished video, if anything.
-    pub(crate) warning: Option<String>,
 }
 
 /// Outcomes of shots.

@@ -77,7 +77,6 @@ mod tests {
             task: None,
             took: None,
             retries: 0,
-            warning: None,
         };
         let expected = ReadOutcome { state: StatusKind::Blocked };
         let line = read(EventKind::ShotFinished(finished));

@@ -155,7 +155,6 @@ fn completed() -> PollResult {
         last_frame_url: Some("https://cdn.test/a.png?sig=SECRET".to_owned()),
         expires_at: Some(Timestamp(1_790_000_900_000)),
         took: None,
-        warning: Some("a frame was \u{1b}[2J repeated, see https://cdn.test/a?sig=SECRET".to_owned()),
     }
 }
 

@@ -294,11 +294,8 @@ impl Shot {
                 // Displayed progress never decreases, whatever the service reports.
                 self.progress = self.progress.max(progress.map(|percent| percent.min(100)));
             }
-            PollResult::Completed { warning, .. } => {
+            PollResult::Completed { .. } => {
                 self.progress = Some(100);
-                if let (Some(attempt), Some(warning)) = (self.attempts.last_mut(), warning) {
-                    attempt.warning = Some(warning.as_str().into());
-                }
                 self.set(ShotStatus::Downloading, now);
             }
             PollResult::Failed { failure } => {

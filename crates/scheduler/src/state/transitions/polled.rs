@@ -67,7 +67,7 @@ impl RunState {
         }
         match next {
             NextStep::Continue => match result {
-                PollResult::Completed { url, last_frame_url, expires_at, took, warning: _ } => {
+                PollResult::Completed { url, last_frame_url, expires_at, took } => {
                     let Some(key) = self.key(node) else { return };
                     self.record_duration(node, since, now, took);
                     let download = Download {

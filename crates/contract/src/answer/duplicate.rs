@@ -7,7 +7,7 @@ const WORDS: [&str; 3] = ["duplicate", "already", "exists"];
 const MIN_ID_LEN: usize = 8;
 
 /// Whether an error says that what was requested exists, and has a word that may be its id: one with a digit that is not in the request.
-pub(crate) fn may_name_duplicate(status: u16, body: &str, request: &str) -> bool {
+pub(super) fn may_name_duplicate(status: u16, body: &str, request: &str) -> bool {
     let says_so = || {
         body.split(|c: char| !c.is_alphanumeric())
             .any(|word| WORDS.iter().any(|said| word.eq_ignore_ascii_case(said)))
