@@ -1,15 +1,20 @@
-//! Reads and checks openapi.yaml, and embeds it as JSON.
+//! Reads and checks openapi.yaml and the descriptions of other services, and embeds them as JSON.
 
 use std::{env, fs, path::Path, process::ExitCode};
+
+use serde_json::{Map, Value};
 
 #[path = "src/spec/mod.rs"]
 #[allow(dead_code, unreachable_pub, unused_imports, reason = "shared with the library; the build only loads")]
 mod spec;
 
 const SOURCE: &str = "../../openapi.yaml";
+/// The folder of the others: each is called by the name of its file.
+const SERVICES: &str = "../../services";
 
 fn main() -> ExitCode {
     println!("cargo::rerun-if-changed={SOURCE}");
+    println!("cargo::rerun-if-changed={SERVICES}");
     println!("cargo::rerun-if-changed=src/spec");
     match embed() {
         Ok(()) => ExitCode::SUCCESS,
@@ -21,14 +26,37 @@ fn main() -> ExitCode {
 }
 
 fn embed() -> Result<(), String> {
-    let text = fs::read_to_string(SOURCE).map_err(|error| format!("openapi.yaml cannot be read: {error}"))?;
+    let mut services = Map::new();
+    let files = fs::read_dir(SERVICES).map_err(|error| format!("services/ cannot be read: {error}"))?;
+    for file in files {
+        let path = file.map_err(|error| format!("services/ cannot be read: {error}"))?.path();
+        if let Some(name) = path.file_stem().and_then(|name| name.to_str()).filter(|_| has_extension(&path)) {
+            services.insert(name.to_owned(), document(&path, &format!("services/{name}.yaml"))?);
+        }
+    }
+    write("services.json", &Value::Object(services))?;
+    write("openapi.json", &document(Path::new(SOURCE), "openapi.yaml")?)
+}
+
+fn has_extension(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml")
+}
+
+/// A description, checked.
+fn document(path: &Path, name: &str) -> Result<Value, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("{name} cannot be read: {error}"))?;
     // Through serde_yaml's own value, because that refuses a key that is given twice.
-    let yaml: serde_yaml::Value =
-        serde_yaml::from_str(&text).map_err(|error| format!("openapi.yaml is not valid YAML: {error}"))?;
+    let mut yaml: serde_yaml::Value =
+        serde_yaml::from_str(&text).map_err(|error| format!("{name} is not valid YAML: {error}"))?;
+    yaml.apply_merge().map_err(|error| format!("{name}: {error}"))?;
     let document = serde_json::to_value(&yaml)
-        .map_err(|error| format!("openapi.yaml holds what JSON cannot: {error}; use strings as keys"))?;
-    spec::Spec::read(&document).map_err(|error| format!("openapi.yaml, {error}"))?;
+        .map_err(|error| format!("{name} holds what JSON cannot: {error}; use strings as keys"))?;
+    spec::Spec::read(&document).map_err(|error| format!("{name}, {error}"))?;
+    Ok(document)
+}
+
+fn write(file: &str, document: &Value) -> Result<(), String> {
     let out_dir = env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR for build scripts, and it is missing")?;
-    fs::write(Path::new(&out_dir).join("openapi.json"), document.to_string())
+    fs::write(Path::new(&out_dir).join(file), document.to_string())
         .map_err(|error| format!("the contract cannot be written to the build folder: {error}"))
 }

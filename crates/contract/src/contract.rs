@@ -66,7 +66,7 @@ impl Contract {
         Ok(contract)
     }
 
-    fn read(mut document: Value) -> Result<Self, SpecError> {
+    pub(crate) fn read(mut document: Value) -> Result<Self, SpecError> {
         Spec::read(&document)?.list_models(&mut document);
         let spec = Spec::read(&document)?;
         #[cfg(feature = "validate")]
@@ -156,6 +156,12 @@ impl Contract {
     #[must_use]
     pub fn field(&self, family: &Family, name: &str) -> Option<&Field> {
         self.fields(family).iter().find(|field| field.name == name)
+    }
+
+    /// What the schema says of the values of a word; `None` where it does not.
+    #[must_use]
+    pub fn word_field(&self, family: &Family, word: Word) -> Option<&Field> {
+        self.family(family)?.words.iter().find(|(known, _)| *known == word).map(|(_, field)| field)
     }
 
     /// What the service takes where a request does not say a word, if the document has it.

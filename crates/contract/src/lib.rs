@@ -5,6 +5,7 @@
 //! | generate the client | [`Contract::codegen_view`] |
 //! | validate, complete and explain in an editor | [`Contract::request_schema`], [`Contract::definitions`] |
 //! | test a service with an outside HTTP test tool | [`Contract::test_view`] |
+//! | the descriptions of other services that the program brings along | [`Contract::shipped`] |
 //! | the model catalogue, and where each model takes the runner's words | [`Contract::models`], [`Inputs`] |
 //! | what an answer of the service means | [`answer`] |
 //! | the fields of a request | [`Contract::fields`] |
@@ -24,6 +25,8 @@ mod contract;
 pub mod diff;
 #[cfg(feature = "validate")]
 mod digit_pattern;
+#[cfg(feature = "validate")]
+mod shipped;
 mod spec;
 mod view;
 mod violation;

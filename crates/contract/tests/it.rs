@@ -5,5 +5,6 @@ mod diff;
 mod edits;
 mod hostile;
 mod incremental_validator;
+mod shipped;
 mod views;
 mod walk;

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use contract::Contract;
 use engine::Ledger;
 use scheduler::Decision;
 use scheduler::budget::{Amount, BudgetCap, BudgetCaps, Reservation, TaskPrices};
-use workflow::plan::{Node, NodeIx, Plan};
-use workflow::prices::{self, PriceInputs};
+use workflow::plan::{Node, NodeIx};
+use workflow::prices;
 use workflow::units::{Money, VideoDuration};
 
 use crate::args;
@@ -39,30 +38,27 @@ pub(crate) fn cap(cap: BudgetCap, caps: &BudgetCaps) -> String {
 struct NodePrices {
     prices: Option<prices::Prices>,
     is_free: bool,
-    inputs: Vec<PriceInputs>,
 }
 
 /// The costs of a plan's nodes: zero at a free service, otherwise by the price table, if there is one.
-pub(crate) fn prices(plan: &Plan, is_free: bool, prices: Option<&prices::Prices>) -> Arc<dyn TaskPrices> {
-    let inputs = plan.nodes().map(|(_, node)| PriceInputs::from_node(node, Contract::embedded())).collect();
-    Arc::new(NodePrices { prices: prices.cloned(), is_free, inputs })
+pub(crate) fn prices(is_free: bool, prices: Option<&prices::Prices>) -> Arc<dyn TaskPrices> {
+    Arc::new(NodePrices { prices: prices.cloned(), is_free })
 }
 
 impl TaskPrices for NodePrices {
-    fn reservation(&self, ix: NodeIx, node: &Node) -> Reservation {
-        let Some(inputs) = self.inputs.get(ix.index()) else { return Reservation::unpriced(node.duration) };
-        let cost = self.prices.as_ref().and_then(|prices| prices.estimate(inputs).ok());
+    fn reservation(&self, _ix: NodeIx, node: &Node) -> Reservation {
+        let cost = self.prices.as_ref().and_then(|prices| prices.estimate(&node.price).ok());
         Reservation {
             cost: if self.is_free { Some(Money::ZERO) } else { cost.map(|cost| cost.max) },
-            duration: inputs.seconds.max,
+            duration: node.price.seconds.max,
         }
     }
 
-    fn actual_cost(&self, ix: NodeIx, _node: &Node, video: VideoDuration) -> Option<Money> {
+    fn actual_cost(&self, _ix: NodeIx, node: &Node, video: VideoDuration) -> Option<Money> {
         if self.is_free {
             return Some(Money::ZERO);
         }
-        let cost = self.prices.as_ref()?.actual_cost(self.inputs.get(ix.index())?, video).ok()?;
+        let cost = self.prices.as_ref()?.actual_cost(&node.price, video).ok()?;
         Some(cost.max)
     }
 

@@ -76,7 +76,7 @@ impl PriceTable {
 
 /// The inputs to pricing of each node, in the plan's order.
 pub(crate) fn price_inputs(plan: &Plan) -> Vec<PriceInputs> {
-    plan.nodes().map(|(_, node)| PriceInputs::from_node(node, Contract::embedded())).collect()
+    plan.nodes().map(|(_, node)| PriceInputs::clone(&node.price)).collect()
 }
 
 /// The cost of a task by a price table.

@@ -16,3 +16,4 @@ mod scaffold;
 mod schema;
 mod select;
 mod selection;
+mod services;

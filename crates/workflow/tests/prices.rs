@@ -32,7 +32,7 @@ fn plan(shots: &str) -> Plan {
 }
 
 fn cost(prices: &Prices, node: &Node) -> Result<String, String> {
-    let billing = PriceInputs::from_node(node, Contract::embedded());
+    let billing = PriceInputs::clone(&node.price);
     match prices.estimate(&billing) {
         Ok(cost) => Ok(cost.to_string()),
         Err(unpriced) => Err(unpriced.to_string()),
@@ -92,7 +92,7 @@ fn actual_cost_uses_length_of_video() {
     );
     let actual_costs: Vec<String> = plan
         .nodes()
-        .map(|(_, node)| PriceInputs::from_node(node, Contract::embedded()))
+        .map(|(_, node)| PriceInputs::clone(&node.price))
         .map(|billing| prices.actual_cost(&billing, VideoDuration::from_secs_f64(6.04)).unwrap().to_string())
         .collect();
     assert_eq!(actual_costs, ["0.60", "0.50"]);
@@ -109,7 +109,7 @@ fn estimate_is_exact_and_counts_unpriced_separately() {
     );
     let mut forecast = CostEstimate::default();
     for (_, node) in plan.nodes() {
-        let billing = PriceInputs::from_node(node, Contract::embedded());
+        let billing = PriceInputs::clone(&node.price);
         let chance = if &*node.shot == "open" { EstimateKind::Possible } else { EstimateKind::Certain };
         forecast.add(&billing, prices.estimate(&billing).ok(), chance);
     }

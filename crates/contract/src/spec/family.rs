@@ -5,7 +5,7 @@ use std::{fmt, ops::RangeInclusive, sync::Arc};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Field, Inputs, Node, ResolutionSource, SpecError, field, inputs, schema_at};
+use super::{Field, Inputs, Node, ResolutionSource, SpecError, Word, field, inputs, schema_at};
 
 /// The longest video where a description does not bound it.
 const MAX_SECONDS: u32 = 600;
@@ -47,6 +47,8 @@ pub(crate) struct FamilySpec {
     pub(crate) resolution: ResolutionSource,
     /// Where the family takes the runner's words, before a model narrows it.
     pub(crate) inputs: Inputs,
+    /// What the schema says of the values of words.
+    pub(crate) words: Vec<(Word, Field)>,
 }
 
 /// The families: the schemas that `x-models` names, in its order.
@@ -75,7 +77,7 @@ pub(crate) fn read(root: &Node<'_>) -> Result<Vec<FamilySpec>, SpecError> {
 }
 
 fn read_one(root: &Node<'_>, schema: &Node<'_>, component: &str) -> Result<FamilySpec, SpecError> {
-    let fields = field::read(root, schema)?;
+    let fields = field::read_request(root, schema)?;
     let inputs = inputs::read(root, schema)?;
     let name = match schema.get("x-family") {
         Some(name) => name.text()?,
@@ -91,7 +93,15 @@ fn read_one(root: &Node<'_>, schema: &Node<'_>, component: &str) -> Result<Famil
             ResolutionSource::Request { field: placement.field().to_owned(), values }
         }
     };
+    let mut words = Vec::new();
+    for word in Word::ALL.into_iter().filter(|word| word.is_key()) {
+        let Some(placement) = inputs.get(word).filter(|placement| placement.item.is_none()) else { continue };
+        let own = fields.iter().find(|field| field.at == placement.at).cloned();
+        let field = own.map_or_else(|| field::read_at(root, schema, &placement.at), |own| Ok(Some(own)))?;
+        words.extend(field.map(|field| (word, field)));
+    }
     Ok(FamilySpec {
+        words,
         name: Family::from(name),
         component: component.to_owned(),
         durations: durations(root, schema, &inputs)?,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Node, SpecError, resolve};
+use super::{Node, Pointer, SpecError, read_as, resolve, schema_at};
 
 /// The JSON type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -34,6 +34,9 @@ pub enum MediaEncoding {
 pub struct Field {
     /// The name on the wire.
     pub name: String,
+    /// Where it is in the request, as a JSON pointer: at the top, unless the description has fields in an object of their own (`x-roots`).
+    #[serde(skip)]
+    pub at: Pointer,
     pub kind: FieldKind,
     /// The field is a string on the wire and nothing but digits, such as `seconds`: a number in a file is meant as such a string.
     pub is_digit_string: bool,
@@ -63,6 +66,37 @@ pub struct Field {
     pub media: Option<MediaEncoding>,
 }
 
+impl Field {
+    /// A value in the spelling of this field: `5` as `"5"` or `"5s"`, `720p` as `720P`.
+    #[must_use]
+    pub fn spelled(&self, value: Value) -> Value {
+        let Some(text) = scalar(&value).filter(|_| !self.values.contains(&value)) else { return value };
+        let is_meant = |listed: &&Value| {
+            let listed = scalar(listed).unwrap_or_default();
+            listed.eq_ignore_ascii_case(&text) || listed.strip_suffix('s') == Some(text.as_str())
+        };
+        match self.values.iter().find(is_meant) {
+            Some(listed) => listed.clone(),
+            None if self.values.is_empty() && self.kind == FieldKind::String && value.is_number() => {
+                text.into()
+            }
+            None => value,
+        }
+    }
+}
+
+/// A text or a number as text, without `.0`.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => {
+            let whole = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 1e15);
+            Some(whole.map_or_else(|| number.to_string(), |whole| format!("{whole:.0}")))
+        }
+        _ => None,
+    }
+}
+
 /// The fields of an object schema, in the document's order.
 pub(crate) fn read(root: &Node<'_>, schema: &Node<'_>) -> Result<Vec<Field>, SpecError> {
     let required = schema.get("required").map(|names| names.texts()).transpose()?.unwrap_or_default();
@@ -76,6 +110,39 @@ pub(crate) fn read(root: &Node<'_>, schema: &Node<'_>) -> Result<Vec<Field>, Spe
         }
     }
     properties.entries()?.into_iter().map(|(name, node)| read_one(root, name, &node, &required)).collect()
+}
+
+/// The fields of a request: those at its top, and those of the objects that `x-roots` names.
+pub(crate) fn read_request(root: &Node<'_>, schema: &Node<'_>) -> Result<Vec<Field>, SpecError> {
+    let mut fields = read(root, schema)?;
+    let Some(roots) = schema.get("x-roots") else { return Ok(fields) };
+    for entry in roots.items()? {
+        let at: Pointer = read_as(&entry)?;
+        let Some(object) = schema_at(root, schema, &at)? else {
+            return Err(
+                entry.fail(format!("`{at}` leads to no place of this schema"), "name an object of it")
+            );
+        };
+        for field in read(root, &object)? {
+            if fields.iter().any(|known| known.name == field.name) {
+                return Err(entry.fail(
+                    format!("`{}` is a field of the request and of `{at}`", field.name),
+                    "leave one of them out of the description",
+                ));
+            }
+            fields.push(Field { at: at.below(&field.name), ..field });
+        }
+    }
+    Ok(fields)
+}
+
+/// The value that is at a place of a request; `None` where its schema does not say what it is.
+pub(crate) fn read_at(root: &Node<'_>, schema: &Node<'_>, at: &Pointer) -> Result<Option<Field>, SpecError> {
+    let Some(node) = schema_at(root, schema, at)?.filter(|node| node.get("type").is_some()) else {
+        return Ok(None);
+    };
+    let name = at.tokens().last().unwrap_or_default();
+    Ok(Some(Field { at: at.clone(), ..read_one(root, &name, &node, &[])? }))
 }
 
 fn read_one(root: &Node<'_>, name: &str, node: &Node<'_>, required: &[String]) -> Result<Field, SpecError> {
@@ -108,6 +175,7 @@ fn read_one(root: &Node<'_>, name: &str, node: &Node<'_>, required: &[String]) -
     let media = node.get("x-media").map(|media| media_encoding(&media)).transpose()?;
     Ok(Field {
         name: name.to_owned(),
+        at: Pointer::default().below(name),
         kind,
         is_digit_string: digits.is_some(),
         values,

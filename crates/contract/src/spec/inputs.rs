@@ -73,15 +73,7 @@ struct Long {
 impl From<Written> for Placement {
     fn from(written: Written) -> Self {
         match written {
-            Written::Pointer(at) => Self {
-                at,
-                item: None,
-                accepts: Vec::new(),
-                max: None,
-                data_field: None,
-                bounds: None,
-                also: Vec::new(),
-            },
+            Written::Pointer(at) => Self::from(at),
             Written::Long(Long { at, item, accepts, max, data_field, bounds, also }) => {
                 Self { at, item, accepts, max, data_field, bounds, also }
             }
@@ -89,14 +81,37 @@ impl From<Written> for Placement {
     }
 }
 
+impl From<Pointer> for Placement {
+    fn from(at: Pointer) -> Self {
+        let (accepts, also) = (Vec::new(), Vec::new());
+        Self { at, item: None, accepts, max: None, data_field: None, bounds: None, also }
+    }
+}
+
 impl Placement {
+    /// Whether a value is a field at the top of a request by itself.
+    #[must_use]
+    pub fn is_top(&self) -> bool {
+        self.item.is_none() && self.at.is_top()
+    }
+
     /// Puts a value into a request, creating the lists and objects around it, and returns its JSON pointer. Returns `None` and leaves the
     /// request unchanged when a value of another type is in the way, or there is one already.
     pub fn insert(&self, request: &mut Map<String, Value>, value: Value) -> Option<String> {
+        self.insert_medium(request, value, &Value::Null)
+    }
+
+    /// The same of a medium of a type, such as `image/png`.
+    pub fn insert_medium(
+        &self,
+        request: &mut Map<String, Value>,
+        value: Value,
+        media_type: &Value,
+    ) -> Option<String> {
         match &self.item {
             None => self.at.insert(request, value),
             Some(item) => {
-                let at = self.at.insert(request, filled(item, &value))?;
+                let at = self.at.insert(request, filled(item, &value, media_type))?;
                 Some(format!("{at}{}", self.value_in_item().unwrap_or_default()))
             }
         }
@@ -106,6 +121,18 @@ impl Placement {
     #[must_use]
     pub fn value_in_item(&self) -> Option<String> {
         self.item.as_ref().map_or(Some(String::new()), |item| pointer_to(item, VALUE))
+    }
+
+    /// The pointer of the media type within the item, where there is one.
+    #[must_use]
+    pub fn media_type_in_item(&self) -> Option<String> {
+        self.item.as_ref().and_then(|item| pointer_to(item, MEDIA_TYPE))
+    }
+
+    /// Whether a medium is sent as Base64 alone: its type stands elsewhere, or nowhere.
+    #[must_use]
+    pub fn is_bare(&self) -> bool {
+        self.accepts == [MediaForm::Base64]
     }
 
     /// Whether an item of a request's list is one that this puts there: it has the same members, with any value in its place.
@@ -144,14 +171,14 @@ impl Placement {
     }
 }
 
-/// An item with the value in its place.
-fn filled(item: &Value, value: &Value) -> Value {
+/// An item with the value and its media type in their places.
+fn filled(item: &Value, value: &Value, media_type: &Value) -> Value {
+    let fill = |item: &Value| filled(item, value, media_type);
     match item {
         Value::String(text) if text == VALUE => value.clone(),
-        Value::Array(items) => items.iter().map(|item| filled(item, value)).collect(),
-        Value::Object(members) => {
-            members.iter().map(|(name, member)| (name.clone(), filled(member, value))).collect()
-        }
+        Value::String(text) if text == MEDIA_TYPE => media_type.clone(),
+        Value::Array(items) => items.iter().map(fill).collect(),
+        Value::Object(members) => members.iter().map(|(name, member)| (name.clone(), fill(member))).collect(),
         scalar => scalar.clone(),
     }
 }
@@ -159,7 +186,7 @@ fn filled(item: &Value, value: &Value) -> Value {
 fn is_formed(form: &Value, value: &Value) -> bool {
     match (form, value) {
         (Value::String(text), value) if text == VALUE => value.is_string() || value.is_null(),
-        (Value::String(text), value) if text == MEDIA_TYPE => value.is_string(),
+        (Value::String(text), value) if text == MEDIA_TYPE => value.is_string() || value.is_null(),
         (Value::Object(members), value) => {
             members.iter().all(|(name, member)| value.get(name).is_some_and(|value| is_formed(member, value)))
         }

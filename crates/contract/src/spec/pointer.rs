@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// A JSON pointer. In a request, a last token `-` appends to a list.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Pointer(String);
 
@@ -25,6 +25,18 @@ impl Pointer {
     /// Its tokens, unescaped.
     pub fn tokens(&self) -> impl Iterator<Item = String> {
         self.0.split('/').skip(1).map(|token| token.replace("~1", "/").replace("~0", "~"))
+    }
+
+    /// The pointer of a member of what it leads to.
+    #[must_use]
+    pub fn below(&self, name: &str) -> Self {
+        Self(format!("{}/{}", self.0, super::escape(name)))
+    }
+
+    /// Whether it leads to a field at the top of a request.
+    #[must_use]
+    pub fn is_top(&self) -> bool {
+        self.0.matches('/').count() == 1
     }
 
     /// The first token: the field of a request that it leads into. Empty for the whole.

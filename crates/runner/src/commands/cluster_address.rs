@@ -58,7 +58,7 @@ pub(crate) async fn records(
 
 /// Prices by the text of a price table; without one only durations are known.
 pub(crate) fn price_source() -> PriceSource {
-    Arc::new(|plan, text| {
+    Arc::new(|_plan, text| {
         let prices = match text {
             None => None,
             Some(text) => {
@@ -66,7 +66,7 @@ pub(crate) fn price_source() -> PriceSource {
                 Some(checked.prices.ok_or_else(|| "it is not a price table".to_owned())?)
             }
         };
-        Ok(budget::prices(plan, false, prices.as_ref()))
+        Ok(budget::prices(false, prices.as_ref()))
     })
 }
 

@@ -373,7 +373,7 @@ async fn execute<'t>(
     };
     // Concurrent runs that are throttled together must not retry together.
     policy.seed = RandomState::new().hash_one(run.as_str());
-    let prices = budget::prices(&plan, is_free, table.map(|table| &table.prices));
+    let prices = budget::prices(is_free, table.map(|table| &table.prices));
     let budget = Budget::new(budget::caps(&args.budget), prices).with_reserved_by_others(reserved);
     let config = RunConfig {
         run,

@@ -7,12 +7,9 @@ use serde_json::Value;
 use super::cast::InstanceCast;
 use super::dedup::DiagnosticDedup;
 use super::interner::Interner;
-use super::request_builder::{FieldState, RequestBuilder};
+use super::request_builder::RequestBuilder;
 use crate::diagnostic::Diagnostic;
 use crate::limits;
-
-/// The request field that takes the descriptions.
-pub(super) const PROMPT: &str = "prompt";
 
 /// The last prompt that was composed, shared with the next instance if that has the same parts.
 pub(super) struct ComposedPrompt {
@@ -32,7 +29,7 @@ pub(super) fn prepend_cast(
     dedup: &mut DiagnosticDedup,
 ) {
     let cast = &builder.icx.cast;
-    let Some(own) = builder.field(PROMPT).map(|field| Arc::clone(&field.sent)) else { return };
+    let Some(own) = builder.prompt().map(|prompt| Arc::clone(prompt)) else { return };
     let Some(text) = own.as_str().filter(|text| !text.trim().is_empty()) else { return };
     let prefix = descriptions(cast);
     if prefix.is_empty() {
@@ -56,8 +53,8 @@ pub(super) fn prepend_cast(
         *last = Some(ComposedPrompt { prefix, own: Arc::clone(&own), composed: Arc::clone(&composed) });
         composed
     });
-    if let Some(field) = builder.fields.iter_mut().find(|field| &*field.name == PROMPT) {
-        field.value = FieldState { sent: composed, validated: None };
+    if let Some(prompt) = builder.prompt() {
+        *prompt = composed;
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use contract::Field;
 use serde_json::Value;
 
-use crate::plan::Said;
+use crate::plan::{PriceInputs, Said};
 use crate::syntax::Entry;
 use crate::template;
 
@@ -22,6 +22,7 @@ pub(super) struct Interner {
     names: HashSet<Arc<str>>,
     lists: HashSet<Arc<[Arc<str>]>>,
     said: HashSet<Arc<[Said]>>,
+    prices: HashSet<Arc<PriceInputs>>,
     values: HashMap<String, Arc<Value>>,
     /// Literal values of `defaults`, by the addresses of entry and field.
     defaults: HashMap<(usize, usize), Arc<Value>>,
@@ -55,6 +56,15 @@ impl Interner {
         let said: Arc<[Said]> = said.into();
         self.said.insert(Arc::clone(&said));
         said
+    }
+
+    pub(super) fn price(&mut self, price: PriceInputs) -> Arc<PriceInputs> {
+        if let Some(existing) = self.prices.get(&price) {
+            return Arc::clone(existing);
+        }
+        let price = Arc::new(price);
+        self.prices.insert(Arc::clone(&price));
+        price
     }
 
     /// A literal value of `defaults`, made once for all shots.

@@ -11,15 +11,17 @@ use super::frames::{InputMedium, MediumUse, Slot};
 use super::interner::Interner;
 use super::request_builder::{FieldState, LoweredPart, RequestBuilder};
 use super::resolve::{RefResolver, ResolvedRef};
+use super::urls::is_data_uri;
 use super::{ExpandCx, cast};
 use crate::diagnostic::{Diagnostic, quoted_list};
 use crate::media_gate::MediaKind;
-use crate::plan::{DataField, Frame, Input, MediaSource, json_text_eq};
+use crate::plan::{Bare, DataField, Frame, Input, MediaSource, json_text_eq, split_data_uri};
 use crate::syntax::Entry;
 use crate::syntax::keys::shot::CAST;
 
 /// The value of inputs in a request that is validated.
 const STAND_IN: &str = "https://frame.invalid/frame.png";
+const STAND_IN_TYPE: &str = "image/png";
 
 /// The lowered media of an instance: a function of the media and of the fields that they go into.
 pub(super) struct Lowering {
@@ -112,6 +114,13 @@ fn pending<'a>(
             dedup.add(icx.instance, two_first_frames(used, entry, is_from_defaults));
             continue;
         }
+        if let InputMedium::Url(url) = &used.medium
+            && !placement.takes(MediaForm::Url)
+            && !url.as_str().is_some_and(is_data_uri)
+        {
+            dedup.add(icx.instance, no_address(used, model));
+            continue;
+        }
         if let Some((value, source)) = lowered_value(used, icx.resolver) {
             // One warning says it of all.
             if let Some(MediaSource::File { path, .. } | MediaSource::FileFrame { path, .. }) = &source
@@ -170,10 +179,19 @@ impl Lowering {
                 }
                 before.push((interner.name(name), state));
             }
-            let stand_in = if source.is_some() { Value::from(STAND_IN) } else { Value::clone(value) };
+            let written = value.as_str().and_then(split_data_uri);
+            let (sent_value, sent_type) = match written {
+                Some((media_type, data)) if placement.is_bare() => (data.into(), media_type.into()),
+                Some((media_type, _)) => (Value::clone(value), media_type.into()),
+                None => (Value::clone(value), Value::Null),
+            };
+            let (checked_value, checked_type) = match source {
+                Some(_) => (STAND_IN.into(), STAND_IN_TYPE.into()),
+                None => (sent_value.clone(), sent_type.clone()),
+            };
             let inserted = placement
-                .insert(&mut sent, Value::clone(value))
-                .filter(|_| placement.insert(&mut validated, stand_in).is_some());
+                .insert_medium(&mut sent, sent_value, &sent_type)
+                .filter(|_| placement.insert_medium(&mut validated, checked_value, &checked_type).is_some());
             if inserted.is_none() {
                 dedup.add(builder.icx.instance, no_room(used, name, builder));
             }
@@ -221,7 +239,9 @@ impl Lowering {
             let items = builder.pointer(list).and_then(Value::as_array);
             items.is_none_or(|items| items.len() == 1) && builder.field(&data.name).is_none()
         });
-        for (PendingMedium { used, word, source, .. }, pointers) in media.into_iter().zip(&self.pointers) {
+        for (PendingMedium { used, word, placement, source, .. }, pointers) in
+            media.into_iter().zip(&self.pointers)
+        {
             let Some(Pointers { medium, part }) = pointers else { continue };
             builder.lowered.push(LoweredPart { pointer: Arc::clone(part), key: used.key, span: used.span });
             match source {
@@ -230,8 +250,9 @@ impl Lowering {
                     pointer: Arc::clone(medium),
                     source,
                     data_field: data_field.clone(),
+                    bare: bare(placement, medium),
                 }),
-                None => builder.said.push((word, Arc::clone(medium))),
+                None => builder.said.push((Some(word), Arc::clone(medium))),
             }
         }
     }
@@ -252,6 +273,14 @@ fn data_field(media: &[PendingMedium<'_>], pointers: &[Option<Pointers>]) -> Opt
         }
         _ => None,
     }
+}
+
+/// How a medium at this place is written.
+fn bare(placement: &Placement, at: &str) -> Option<Box<Bare>> {
+    let in_item = placement.value_in_item().unwrap_or_default();
+    let item = at.strip_suffix(&in_item).unwrap_or(at);
+    let media_type_at = placement.media_type_in_item().map(|in_item| format!("{item}{in_item}"));
+    placement.is_bare().then(|| Box::new(Bare { media_type_at }))
 }
 
 fn word_of(slot: Slot) -> Word {
@@ -287,6 +316,14 @@ fn unsupported(used: &MediumUse, model: &Model, cx: &ExpandCx<'_>) -> Diagnostic
         }
     };
     diagnostic.help(help)
+}
+
+/// The diagnostic for an address where the service takes files only.
+fn no_address(used: &MediumUse, model: &Model) -> Diagnostic {
+    let message =
+        format!("`{}` takes no address here: its service reads nothing from the internet", model.id);
+    Diagnostic::error("frame-unsupported", used.span, message)
+        .help("download it, and name the file: it is sent with the request")
 }
 
 /// The diagnostic for a first frame beside a request field that sets one.

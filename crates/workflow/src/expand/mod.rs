@@ -36,6 +36,8 @@ mod param_axes;
 mod params;
 mod pick_key;
 mod picks;
+mod place;
+mod price_inputs;
 mod prompt_lints;
 mod provenance;
 mod recovery;

@@ -27,6 +27,15 @@ impl<'w> RequestBuilder<'_, 'w> {
         if let Some(part) = self.lowered.iter().find(|part| is_within(pointer, &part.pointer)) {
             return Some(of_lowered(part));
         }
+        let placed = self.placed.iter().find_map(|placed| {
+            let rest = pointer.strip_prefix(&**placed.pointer.as_ref()?)?;
+            (rest.is_empty() || rest.starts_with('/')).then_some((placed.entry, rest))
+        });
+        if let Some(((entry, is_from_defaults), rest)) = placed {
+            let (written, span) = entry.value.descend(rest.split('/').skip(1));
+            let span = if std::ptr::eq(written, &raw const entry.value) { entry.span() } else { span };
+            return Some(ValueOrigin { span, written: Some(written), is_from_defaults, key: None });
+        }
         let mut tokens = pointer.split('/').skip(1);
         let name = tokens.next()?;
         let field = self.fields.iter().find(|field| &*field.name == name);

@@ -37,7 +37,9 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
         problems.push(diagnostic.clone());
     }
 
-    let is_literal_field = |field: &&FieldTemplate<'_>| field.literal && !field.is_from_defaults;
+    // What is put elsewhere is checked with the whole request only.
+    let is_literal_field =
+        |field: &&FieldTemplate<'_>| field.literal && !field.is_from_defaults && field.placement.is_none();
     let literal_fields: Vec<&FieldTemplate<'_>> = template.fields.iter().filter(is_literal_field).collect();
     let mut request = Map::new();
     if let Some(place) = cx.contract.model_place() {
@@ -45,13 +47,13 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
     }
     for field in &literal_fields {
         let value = field.last.iter().map(|last| Value::clone(&last.value));
-        request.extend(value.map(|value| (field.field.name.clone(), value)));
+        request.extend(value.map(|value| (field.name.to_string(), value)));
     }
     let request = Value::Object(request);
     for field in &literal_fields {
         for member in field.last.iter().flat_map(|last| &last.unknown_members) {
             let (_, span) = field.entry.value.descend(member.pointer.split('/').skip(1));
-            problems.push(request_template::unknown_member(&field.field.name, member, span));
+            problems.push(request_template::unknown_member(&field.name, member, span));
         }
     }
     let model_field = cx.contract.model_place().map(Pointer::field);
@@ -60,7 +62,7 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
             let name = pointer.split('/').nth(1)?;
             literal_fields
                 .iter()
-                .find(|field| field.field.name == name && Some(name) != model_field)
+                .find(|field| *field.name == *name && Some(name) != model_field)
                 .map(|field| field.entry)
         };
         let related: Option<Vec<_>> = violation.related.iter().map(entry).collect();

@@ -9,14 +9,15 @@ use std::sync::Arc;
 use contract::{IncrementalValidator, Model, Word};
 use serde_json::Value;
 
-use super::cast_prompt::{self, PROMPT};
+use super::cast_prompt;
 use super::dedup::DiagnosticDedup;
 use super::interner::Interner;
 use super::media::LocalMedia;
+use super::price_inputs::price_inputs;
 use super::provenance::origin_span;
-use super::request_builder::{BuiltField, FieldState, InstanceCx, RequestBuilder};
+use super::request_builder::{BuiltField, FieldState, InstanceCx, PlacedValue, RequestBuilder};
 use super::request_template::{self, RequestTemplate};
-use super::{ExpandCx, check, dialogue, fields, local_paths, lower, request_media, said};
+use super::{ExpandCx, check, dialogue, fields, local_paths, lower, place, request_media, said};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean_model, quoted_list, shortened};
 use crate::limits;
 use crate::plan::{Node, Request};
@@ -90,6 +91,7 @@ impl<'w> NodeBuilder<'w> {
 
         let mut builder = render(template, icx, (&mut *interner, local), cx, dedup, problems);
         cast_prompt::prepend_cast(&mut builder, &mut template.composed, interner, dedup);
+        place::place(&mut builder, interner, dedup);
         lower::lower(&mut builder, &mut template.lowering, first_frame_fields, interner, cx, dedup);
         request_last_frame(&mut builder, interner);
         said::said(&builder, &template.places, &mut template.said, interner);
@@ -126,6 +128,7 @@ impl<'w> NodeBuilder<'w> {
         for late in dialogue::late_lines(&shot.dialogue, duration) {
             dedup.add(icx.instance, late);
         }
+        let price = interner.price(price_inputs(&request, &model, cx.contract));
         let cell = icx.cell.values.iter().map(|(axis, value)| (Arc::clone(axis), Arc::clone(&value.value)));
         Some(Node {
             name: icx.instance.name.clone(),
@@ -139,6 +142,7 @@ impl<'w> NodeBuilder<'w> {
             dialogue,
             model: Arc::clone(&template.model_id),
             family: model.family.clone(),
+            price,
             duration,
             request,
             said: Arc::clone(&template.said),
@@ -165,6 +169,7 @@ fn render<'a, 'w>(
         icx,
         model: Arc::clone(&template.model),
         fields: Vec::with_capacity(template.fields.len() + 2),
+        placed: Vec::new(),
         inputs: Vec::new(),
         media: Vec::new(),
         said: Vec::new(),
@@ -174,8 +179,8 @@ fn render<'a, 'w>(
     let mut local_path = false;
     let mut unknown = Vec::new();
     for field in &mut template.fields {
-        let name = field.field.name.as_str();
-        if name == PROMPT {
+        let name = field.entry.key.value.as_str();
+        if field.is_prompt() {
             icx.cast.uses.clear();
         }
         if !field.literal {
@@ -184,13 +189,23 @@ fn render<'a, 'w>(
                 continue;
             };
             let value = request_template::number_from_text(value, field.field);
-            let value = request_template::wire_value(value, field.field, field.shape);
+            let value = request_template::wire_value(value, field.word, field.field, field.shape);
             if value.is_null() {
                 continue;
             }
             field.share(value, interner, local, cx);
         }
         let Some(last) = &field.last else { continue };
+        if let Some(placement) = &field.placement {
+            builder.placed.push(PlacedValue {
+                word: field.word,
+                placement: placement.clone(),
+                value: Arc::clone(&last.value),
+                entry: (field.entry, field.is_from_defaults),
+                pointer: None,
+            });
+            continue;
+        }
         local_path |= last.is_local_path;
         if !last.media.is_empty() {
             builder.media.push((name, Arc::clone(&last.media)));

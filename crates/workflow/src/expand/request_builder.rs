@@ -36,13 +36,15 @@ pub(super) struct RequestBuilder<'a, 'w> {
     pub(super) icx: &'a InstanceCx<'a, 'w>,
     pub(super) model: Arc<Model>,
     pub(super) fields: Vec<BuiltField<'w>>,
+    /// What is put elsewhere than into a field of its own.
+    pub(super) placed: Vec<PlacedValue<'w>>,
     pub(super) inputs: Vec<Input>,
     /// The media that the file writes into fields, by field.
     pub(super) media: Vec<(&'w str, Arc<[FieldMedium]>)>,
     /// The parts that were lowered from keys of the shot.
     pub(super) lowered: Vec<LoweredPart>,
-    /// The media that are in the request itself: which they are, and where.
-    pub(super) said: Vec<(Word, Arc<str>)>,
+    /// What was put into the request: which word it is, if it is one, and where.
+    pub(super) said: Vec<(Option<Word>, Arc<str>)>,
     /// Fields whose templates failed: violations that concern them are not reported.
     pub(super) failed: Vec<&'w str>,
 }
@@ -55,6 +57,17 @@ pub(super) struct BuiltField<'w> {
     pub(super) own: Option<Arc<Value>>,
     /// The entry that sets it, and whether it is in `defaults`; `None` if the field was lowered.
     pub(super) entry: Option<(&'w Entry, bool)>,
+}
+
+/// A value that is put into a part of a field.
+pub(super) struct PlacedValue<'w> {
+    pub(super) word: Option<Word>,
+    pub(super) placement: Placement,
+    pub(super) value: Arc<Value>,
+    /// The entry that sets it, and whether it is in `defaults`.
+    pub(super) entry: (&'w Entry, bool),
+    /// Where it is, once it is there.
+    pub(super) pointer: Option<Arc<str>>,
 }
 
 /// The value of a field.
@@ -92,6 +105,16 @@ impl RequestBuilder<'_, '_> {
             Some(field) => field.value = value,
             None => self.fields.push(BuiltField { name: Arc::clone(name), value, own: None, entry: None }),
         }
+    }
+
+    /// The prompt, before anything is put into the request.
+    pub(super) fn prompt(&mut self) -> Option<&mut Arc<Value>> {
+        if let Some(placed) = self.placed.iter_mut().find(|placed| placed.word == Some(Word::Prompt)) {
+            return Some(&mut placed.value);
+        }
+        let placement = self.model.inputs.prompt.as_ref().filter(|placement| placement.is_top())?;
+        let field = self.fields.iter_mut().find(|field| *field.name == *placement.field())?;
+        Some(&mut field.value.sent)
     }
 
     /// Puts a value where a placement says. Nothing happens where another value is in the way.

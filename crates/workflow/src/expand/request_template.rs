@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use contract::{Field, FieldKind, FieldShape, Model, UnknownMember, Word};
+use contract::{Family, Field, FieldKind, FieldShape, Model, Placement, UnknownMember, Word};
 use serde_json::Value;
 
 use super::cast_prompt::ComposedPrompt;
@@ -23,6 +23,8 @@ use crate::syntax::keys::{EXTENSION_HELP, is_extension, misplaced};
 use crate::syntax::{Entry, Shot, Workflow};
 use crate::yaml;
 
+/// The key of a shot that names its model, wherever its service takes that.
+pub(super) const MODEL: &str = "model";
 /// Unknown members of a field's value that are reported.
 const MAX_UNKNOWN_MEMBERS: usize = 20;
 
@@ -55,11 +57,17 @@ pub(super) struct RequestTemplate<'w> {
     names: Names,
 }
 
-/// A request field of a template.
+/// What a key of a shot sets in the requests of a template.
 pub(super) struct FieldTemplate<'w> {
+    /// The name of the field at the top of the request; the key, where it is put elsewhere.
     pub(super) name: Arc<str>,
-    pub(super) field: &'w Field,
+    /// What the schema says of it.
+    pub(super) field: Option<&'w Field>,
     pub(super) shape: Option<&'w FieldShape>,
+    /// The word that it is.
+    pub(super) word: Option<Word>,
+    /// Where it is put, if that is not a field at the top of the request.
+    pub(super) placement: Option<Placement>,
     pub(super) entry: &'w Entry,
     pub(super) is_from_defaults: bool,
     /// Whether the value contains no template: then `last` is the value of all instances.
@@ -80,13 +88,16 @@ pub(super) struct FieldValue<'w> {
 impl<'w> FieldValue<'w> {
     fn new(
         value: Arc<Value>,
-        field: &Field,
+        field: Option<&Field>,
         shape: Option<&'w FieldShape>,
         local: &mut LocalMedia,
         cx: &ExpandCx<'_>,
     ) -> Self {
         Self {
-            media: request_media::inspect(&value, field, local, cx).into(),
+            media: field
+                .map(|field| request_media::inspect(&value, field, local, cx))
+                .unwrap_or_default()
+                .into(),
             is_local_path: local_paths::may_be_local_path(&value),
             unknown_members: shape
                 .map(|shape| shape.unknown_members(&value, MAX_UNKNOWN_MEMBERS))
@@ -105,22 +116,52 @@ impl<'w> RequestTemplate<'w> {
         local: &mut LocalMedia,
         cx: &ExpandCx<'w>,
     ) -> Self {
-        let fields = cx.contract.fields(&model.family).iter().filter_map(|field| {
-            let (entry, is_from_defaults) = entry_of(workflow, shot, &names_of(field, &model))?;
+        let own = cx.contract.fields(&model.family).iter().filter(|field| !is_hidden(field, &model));
+        let own = own.map(|field| (names_of(field, &model), Some(field), None));
+        let words = Word::ALL.into_iter().filter(|word| word.is_key()).filter_map(|word| {
+            let placement = model.inputs.get(word)?;
+            let is_own = own_field(placement, &model.family, cx).is_some();
+            let field = cx.contract.word_field(&model.family, word);
+            (!is_own).then(|| (vec![word.as_str()], field, Some((word, placement.clone()))))
+        });
+        let fields = own.chain(words).filter_map(|(names, field, elsewhere)| {
+            let (entry, is_from_defaults) = entry_of(workflow, shot, &names)?;
             let literal = is_literal(&entry.value);
-            let shape = cx.contract.field_shape(&model.family, &field.name);
-            let make = || wire_value(entry.value.to_json(), field, shape);
-            let value = match (literal, is_from_defaults) {
-                (false, _) => None,
-                (true, true) => Some(interner.default_value(entry, field, make)),
-                (true, false) => Some(interner.value(make())),
+            let is_top = elsewhere.is_none() && field.is_some_and(|field| field.at.is_top());
+            let shape = field
+                .filter(|_| is_top)
+                .and_then(|field| cx.contract.field_shape(&model.family, &field.name));
+            let key = entry.key.value.as_str();
+            let placed = elsewhere.as_ref().map(|(word, _)| *word);
+            let word = placed.or_else(|| {
+                Word::ALL.into_iter().find(|word| word.as_str() == key && is_word_of(key, &model))
+            });
+            let make = || wire_value(entry.value.to_json(), word, field, shape);
+            let value = match (literal, is_from_defaults, field) {
+                (false, ..) => None,
+                (true, true, Some(field)) => Some(interner.default_value(entry, field, make)),
+                (true, ..) => Some(interner.value(make())),
             };
             if value.as_ref().is_some_and(|value| value.is_null()) {
                 return None;
             }
             let last = value.map(|value| FieldValue::new(value, field, shape, local, cx));
-            let name = interner.name(&field.name);
-            Some(FieldTemplate { name, field, shape, entry, is_from_defaults, literal, last })
+            let placement = match elsewhere {
+                Some((_, placement)) => Some(placement),
+                None => field.filter(|_| !is_top).map(|field| Placement::from(field.at.clone())),
+            };
+            let name = interner.name(field.filter(|_| is_top).map_or(key, |field| &field.name));
+            Some(FieldTemplate {
+                name,
+                field,
+                shape,
+                word,
+                placement,
+                entry,
+                is_from_defaults,
+                literal,
+                last,
+            })
         });
         let fields = fields.collect();
         Self {
@@ -154,6 +195,11 @@ impl<'w> RequestTemplate<'w> {
 }
 
 impl FieldTemplate<'_> {
+    /// Whether it is the prompt.
+    pub(super) fn is_prompt(&self) -> bool {
+        self.word == Some(Word::Prompt)
+    }
+
     /// Makes a value the last one, unless that has the same JSON text.
     pub(super) fn share(
         &mut self,
@@ -168,12 +214,26 @@ impl FieldTemplate<'_> {
     }
 }
 
+/// The field of the service's own that a word is put into as a whole.
+fn own_field<'c>(placement: &Placement, family: &Family, cx: &ExpandCx<'c>) -> Option<&'c Field> {
+    let mut fields = cx.contract.fields(family).iter();
+    fields.find(|field| placement.item.is_none() && field.at == placement.at)
+}
+
+/// Whether a field has the name of a word that is put elsewhere: the key means the word.
+fn is_hidden(field: &Field, model: &Model) -> bool {
+    let mut words = Word::ALL.into_iter().filter(|word| word.is_key() && word.as_str() == field.name);
+    words.any(|word| {
+        let placement = model.inputs.get(word);
+        placement.is_some_and(|placement| placement.item.is_some() || placement.at != field.at)
+    })
+}
+
 /// The keys of a shot that set a field: its own name, and the word that is put there.
 pub(super) fn names_of<'n>(field: &'n Field, model: &Model) -> Vec<&'n str> {
     let is_here = |word: &Word| {
         let placement = model.inputs.get(*word).filter(|placement| placement.item.is_none());
-        placement
-            .is_some_and(|placement| placement.at.as_str().strip_prefix('/') == Some(field.name.as_str()))
+        placement.is_some_and(|placement| placement.at == field.at)
     };
     let words = Word::ALL.into_iter().filter(|word| word.is_key()).filter(is_here);
     let mut names = vec![field.name.as_str()];
@@ -187,9 +247,18 @@ pub(super) fn names_of<'n>(field: &'n Field, model: &Model) -> Vec<&'n str> {
 
 /// Converts numbers to the form of the wire: digits where the field is a string of digits (`seconds: 5` is sent as `"5"`), integers
 /// where it holds integers (`seed: 7.0` is sent as `7`).
-pub(super) fn wire_value(mut value: Value, field: &Field, shape: Option<&FieldShape>) -> Value {
+pub(super) fn wire_value(
+    mut value: Value,
+    word: Option<Word>,
+    field: Option<&Field>,
+    shape: Option<&FieldShape>,
+) -> Value {
     if let Some(shape) = shape {
         shape.normalize(&mut value);
+    }
+    let Some(field) = field else { return value };
+    if word.is_some_and(|word| !matches!(word, Word::Prompt | Word::NegativePrompt)) {
+        value = field.spelled(value);
     }
     match &value {
         Value::Number(number) if field.is_digit_string => {
@@ -206,7 +275,8 @@ pub(super) fn wire_value(mut value: Value, field: &Field, shape: Option<&FieldSh
 }
 
 /// The number of a text from a template that is one in a form of its own, such as `1e3` from an axis, where the field takes numbers.
-pub(super) fn number_from_text(value: Value, field: &Field) -> Value {
+pub(super) fn number_from_text(value: Value, field: Option<&Field>) -> Value {
+    let Some(field) = field else { return value };
     let takes_numbers = field.is_digit_string || matches!(field.kind, FieldKind::Integer | FieldKind::Number);
     let number = || {
         let text = value.as_str()?;
@@ -262,7 +332,7 @@ fn unknown_field(entry: &Entry, shot: &Shot, model: Option<&Model>, cx: &ExpandC
     if let Some(field) = cx.contract.field(&model.family, name) {
         return same_twice(entry, field, shot, model);
     }
-    if is_word_of(name, model) {
+    if is_word_of(name, model) || name == MODEL {
         return None;
     }
     let diagnostic = Diagnostic::error(

@@ -52,7 +52,7 @@ pub(super) fn said(
             said.add(own, format!("/{}", contract::escape(&field.name)));
         }
     }
-    let media = builder.said.iter().map(|(word, at)| (Some(*word), at.to_string()));
+    let media = builder.said.iter().map(|(word, at)| (*word, at.to_string()));
     let Collector { said, interner, .. } = said;
     let all: Vec<(Option<Word>, String)> = said.into_iter().chain(media).collect();
     let is_last =
@@ -104,7 +104,9 @@ impl Collector<'_, '_, '_> {
 
     fn is_divided(&self, pointer: &str) -> bool {
         let is_below = |at: &str| at.strip_prefix(pointer).is_some_and(|rest| rest.starts_with('/'));
+        let placed = self.builder.placed.iter().filter_map(|placed| placed.pointer.as_deref());
         self.places.words.iter().any(|(at, _)| is_below(at))
             || self.builder.lowered.iter().any(|part| is_below(&part.pointer))
+            || placed.into_iter().any(is_below)
     }
 }

@@ -8,7 +8,7 @@ use contract::{Family, Word};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Cell, DialogueLine, NodeIx, Request, RetryKinds, Said};
+use super::{Cell, DialogueLine, NodeIx, PriceInputs, Request, RetryKinds, Said};
 use crate::units::VideoDuration;
 
 /// One video to be rendered. Equal parts are shared between nodes: a plan of 100,000 takes at most 1.5 KB a node (docs/benchmarks.md).
@@ -54,6 +54,9 @@ pub struct Node {
     /// The values that are filled in before it is sent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<Input>,
+    /// What its price depends on.
+    #[serde(default)]
+    pub price: Arc<PriceInputs>,
     /// The requested length of the video; [`crate::DEFAULT_DURATION`] if the request does not state it.
     #[serde(rename = "seconds", with = "crate::units::seconds")]
     pub duration: VideoDuration,
@@ -84,6 +87,17 @@ pub struct Input {
     /// The request field that takes the value instead where it is data (a `data:` URI), not a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_field: Option<Box<DataField>>,
+    /// How it is written where the service takes neither a URL nor a data URI.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bare: Option<Box<Bare>>,
+}
+
+/// A medium that is sent as Base64 without `data:…,`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bare {
+    /// The JSON pointer of its media type, where the request has one.
+    pub media_type_at: Option<String>,
 }
 
 /// A request field that takes the only medium of a request where it is data.
@@ -198,7 +212,14 @@ impl Node {
     pub fn complete(&self, values: &[String]) -> Value {
         let mut request = Value::Object(self.request.to_map());
         for (input, value) in self.inputs.iter().zip(values) {
-            if let Some(data) = input.data_field.as_ref().filter(|_| value.starts_with("data:")) {
+            if let (Some(bare), Some((media_type, data))) = (&input.bare, split_data_uri(value)) {
+                let slots = [(Some(&*input.pointer), data), (bare.media_type_at.as_deref(), media_type)];
+                for (at, text) in slots {
+                    if let Some(slot) = at.and_then(|at| request.pointer_mut(at)) {
+                        *slot = text.into();
+                    }
+                }
+            } else if let Some(data) = input.data_field.as_ref().filter(|_| value.starts_with("data:")) {
                 remove(&mut request, &data.instead_of);
                 request[&*data.name] = Value::String(value.clone());
             } else if let Some(slot) = request.pointer_mut(&input.pointer) {
@@ -207,6 +228,11 @@ impl Node {
         }
         request
     }
+}
+
+/// The media type and the Base64 of a data URI (RFC 2397).
+pub(crate) fn split_data_uri(uri: &str) -> Option<(&str, &str)> {
+    uri.strip_prefix("data:")?.split_once(";base64,")
 }
 
 /// Removes what is at a pointer, and what is empty then.

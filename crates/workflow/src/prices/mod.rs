@@ -11,13 +11,11 @@
 //! Invariant: sums are integers, never floating-point.
 
 mod estimate;
-mod inputs;
-mod interval;
 mod read;
 mod table;
 
 pub use self::estimate::{CostEstimate, EstimateKind, EstimateLine};
-pub use self::inputs::PriceInputs;
-pub use self::interval::Interval;
 pub use self::read::{PricesOutcome, check};
 pub use self::table::{MissingPrice, Prices};
+pub use crate::plan::PriceInputs;
+pub use crate::units::Interval;

@@ -1,6 +1,6 @@
 //! Request fields as a workflow file may write them: as the contract has them, or as a template, or `null` to drop a default.
 
-use contract::{Contract, Field, Word};
+use contract::{Contract, Family, Field, Word};
 use serde_json::{Map, Value, json};
 
 use super::template;
@@ -21,13 +21,12 @@ impl<'c> Fields<'c> {
         let mut fields: Map<String, Value> = Map::new();
         for family in self.contract.families() {
             for (name, field) in self.keys(family) {
-                let Some(schema) = self.property(family, field) else { continue };
+                let schema = self.property(family, field);
                 match fields.get_mut(name).and_then(|variants| variants["anyOf"].as_array_mut()) {
                     Some(variants) if variants.contains(&schema) => {}
                     Some(variants) => variants.insert(0, schema),
                     None => {
-                        let written = json!({ "description": field.description, "anyOf": [schema, template(), { "type": "null" }] });
-                        fields.insert(name.to_owned(), written);
+                        fields.insert(name.to_owned(), written(field, &schema));
                     }
                 }
             }
@@ -35,22 +34,20 @@ impl<'c> Fields<'c> {
         fields
     }
 
-    /// The keys of a shot that set fields of a family: their own names, and the words that are put there.
-    fn keys(&self, family: &contract::Family) -> Vec<(&'c str, &'c Field)> {
-        let mut keys: Vec<(&str, &Field)> =
-            self.contract.fields(family).iter().map(|field| (field.name.as_str(), field)).collect();
-        for model in self.contract.models().iter().filter(|model| model.family == *family) {
-            for word in Word::ALL.into_iter().filter(|word| word.is_key()) {
-                let Some(placement) = model.inputs.get(word).filter(|placement| placement.item.is_none())
-                else {
-                    continue;
-                };
-                let name = placement.at.as_str().strip_prefix('/').unwrap_or_default();
-                if let Some(field) = self.contract.field(family, name)
-                    && !keys.iter().any(|(known, _)| *known == word.as_str())
-                {
-                    keys.push((word.as_str(), field));
-                }
+    /// The keys of a shot that set fields of a family: their own names, and the words that its models take. `None`: text.
+    fn keys(&self, family: &Family) -> Vec<(&'c str, Option<&'c Field>)> {
+        let models = || self.contract.models().iter().filter(|model| model.family == *family);
+        let is_taken = |word: &Word| models().any(|model| model.inputs.get(*word).is_some());
+        let words: Vec<Word> = Word::ALL.into_iter().filter(|word| word.is_key()).filter(is_taken).collect();
+        let of_word = |word: Word| (word.as_str(), self.contract.word_field(family, word));
+        let own = self.contract.fields(family).iter().map(|field| {
+            let word = words.iter().find(|word| word.as_str() == field.name);
+            word.map_or((field.name.as_str(), Some(field)), |word| of_word(*word))
+        });
+        let mut keys: Vec<_> = own.collect();
+        for word in &words {
+            if !keys.iter().any(|(name, _)| *name == word.as_str()) {
+                keys.push(of_word(*word));
             }
         }
         keys
@@ -73,8 +70,7 @@ impl<'c> Fields<'c> {
                 let keys = self.keys(family);
                 let own = |name: &str| {
                     let (_, field) = keys.iter().find(|(key, _)| *key == name)?;
-                    let schema = self.property(family, field)?;
-                    Some(json!({ "description": field.description, "anyOf": [schema, template(), { "type": "null" }] }))
+                    Some(written(*field, &self.property(family, *field)))
                 };
                 let fields: Map<String, Value> =
                     all.keys().map(|name| (name.clone(), own(name).unwrap_or(Value::Bool(false)))).collect();
@@ -86,13 +82,24 @@ impl<'c> Fields<'c> {
             .collect()
     }
 
-    fn property(&self, family: &contract::Family, field: &Field) -> Option<Value> {
-        let component = self.contract.request_component(family)?;
-        let schema = self.components.get(component)?.get("properties")?.get(&field.name)?;
-        let relaxed = relaxed(schema);
+    fn property(&self, family: &Family, field: Option<&Field>) -> Value {
+        let text = json!({ "type": "string" });
+        let Some(field) = field else { return text };
+        let relaxed = self.schema_at(family, field).map_or(text, relaxed);
         // A number stands for the digits that are sent; the pattern says which digits.
-        let Some(numbers) = &field.numbers() else { return Some(relaxed) };
-        Some(json!({ "anyOf": [relaxed, { "type": "integer", "enum": numbers }] }))
+        let Some(numbers) = &field.numbers() else { return relaxed };
+        json!({ "anyOf": [relaxed, { "type": "integer", "enum": numbers }] })
+    }
+
+    fn schema_at(&self, family: &Family, field: &Field) -> Option<&Value> {
+        let mut schema = self.components.get(self.contract.request_component(family)?)?;
+        for token in field.at.tokens() {
+            let name = schema.get("$ref").and_then(|reference| reference.as_str()?.rsplit('/').next());
+            let object = name.and_then(|name| self.components.get(name)).unwrap_or(schema);
+            let member = object.get("properties").and_then(|properties| properties.get(&token));
+            schema = member.or_else(|| object.get("items"))?;
+        }
+        Some(schema)
     }
 
     /// The components that fields refer to, with templates allowed inside.
@@ -156,4 +163,14 @@ fn references(schema: &Value, names: &mut Vec<String>) {
         Value::Array(items) => items.iter().for_each(|item| references(item, names)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// A field as it may be written.
+fn written(field: Option<&Field>, schema: &Value) -> Value {
+    let mut written = json!({});
+    if let Some(description) = field.map(|field| &field.description).filter(|text| !text.is_empty()) {
+        written["description"] = description.as_str().into();
+    }
+    written["anyOf"] = json!([schema, template(), { "type": "null" }]);
+    written
 }

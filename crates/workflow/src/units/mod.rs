@@ -16,6 +16,7 @@
 mod decibels;
 mod edit_time;
 mod frame_rate;
+mod interval;
 mod loudness;
 mod money;
 mod number;
@@ -25,6 +26,7 @@ mod video_duration;
 pub use self::decibels::{Decibels, ParseDecibelsError};
 pub use self::edit_time::{EditTime, ParseEditTimeError};
 pub use self::frame_rate::{FrameRate, ParseFrameRateError};
+pub use self::interval::Interval;
 pub use self::loudness::{Loudness, ParseLoudnessError};
 pub use self::money::{Money, ParseMoneyError};
 pub use self::number::{Micros, Milliseconds, NumberOf, Seconds, micros, millis, seconds};

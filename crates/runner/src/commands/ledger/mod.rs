@@ -49,7 +49,7 @@ pub(crate) async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
         keys: &keys,
         account: ServiceAccount { service: &service, account: account.as_deref() },
         is_paid: !backend.is_free(),
-        prices: &*budget::prices(&plan, backend.is_free(), table.as_ref().map(|table| &table.prices)),
+        prices: &*budget::prices(backend.is_free(), table.as_ref().map(|table| &table.prices)),
         folder: &folder,
         described: &descriptions.videos,
         tasks,

@@ -1,0 +1,31 @@
+//! The descriptions that the program brings along (`services/`).
+
+use std::sync::{Arc, LazyLock};
+
+use serde_json::{Map, Value};
+
+use crate::Contract;
+
+/// The description of the embedded service, openapi.yaml, among them.
+const VIDEOS_V1: &str = "videos-v1";
+
+/// All of services/ as JSON, which the build script has checked.
+static SERVICES: LazyLock<Map<String, Value>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/services.json"))).unwrap_or_default()
+});
+
+impl Contract {
+    /// The names of the descriptions that the program brings along.
+    pub fn shipped_names() -> impl Iterator<Item = &'static str> {
+        SERVICES.keys().map(String::as_str).chain([VIDEOS_V1])
+    }
+
+    /// A description that the program brings along.
+    #[must_use]
+    pub fn shipped(name: &str) -> Option<Arc<Self>> {
+        if name == VIDEOS_V1 {
+            return Some(Arc::clone(Self::embedded()));
+        }
+        Self::read(SERVICES.get(name)?.clone()).ok().map(Arc::new)
+    }
+}

@@ -1,0 +1,69 @@
+//! The requests that shots make of the runner's words, for each service that the program knows.
+#![expect(clippy::unwrap_used, reason = "tests may stop at the first surprise")]
+
+use std::fmt::Write as _;
+
+use contract::Contract;
+use serde_json::{Map, Value};
+use workflow::{DirFiles, Options, load};
+
+/// An image of 16 × 16.
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFklEQVR42mNwaDhAEmIY1TCqYfhqAACldYAQpric7gAAAABJRU5ErkJggg==";
+
+/// A workflow with one shot that says these words. Local files are URLs here.
+fn workflow(service: &str, model: &str, words: &Map<String, Value>, own: &Map<String, Value>) -> String {
+    let address = |value: &Value| match value.as_str().unwrap() {
+        text if text.starts_with("http") => value.clone(),
+        // It reads nothing from the internet.
+        _ if service == "veo" => format!("data:image/png;base64,{PNG}").into(),
+        text => format!("https://files.example/{text}").into(),
+    };
+    let mut shot = Map::from_iter([("id".to_owned(), "a".into()), ("model".to_owned(), model.into())]);
+    let mut references = Vec::new();
+    for (word, value) in words {
+        match word.as_str() {
+            "first_frame" | "last_frame" => _ = shot.insert(word.clone(), address(value)),
+            "reference_image" | "reference_video" | "reference_audio" => {
+                references.extend(value.as_array().unwrap().iter().map(address));
+            }
+            _ => _ = shot.insert(word.clone(), value.clone()),
+        }
+    }
+    if !references.is_empty() {
+        shot.insert("references".to_owned(), references.into());
+    }
+    shot.extend(own.clone());
+    format!("version: 1\nshots:\n  - {}\n", Value::Object(shot))
+}
+
+/// Each case of `requests` in the answers of the services, and its outcome: the request, or the codes of what is wrong.
+#[test]
+fn words_become_the_requests_of_each_service() {
+    let mut table = String::new();
+    let files = DirFiles::new(std::path::Path::new("."), crate::gate::media_gate());
+    for name in Contract::shipped_names().filter(|name| *name != "videos-v1") {
+        let contract = Contract::shipped(name).unwrap();
+        let file = format!("{}/../contract/tests/services/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+        let cases: Value = serde_saphyr::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        for case in cases["requests"].as_array().unwrap() {
+            let none = Map::new();
+            let own = case["own"].as_object().unwrap_or(&none);
+            let text =
+                workflow(name, case["model"].as_str().unwrap(), case["words"].as_object().unwrap(), own);
+            let loaded = load(text.as_bytes(), "a.yaml", &files, &Options::default(), &contract);
+            let _ = writeln!(table, "{name}: {}", case["words"]);
+            match loaded {
+                Ok(plan) => {
+                    let request = plan.nodes().next().unwrap().1.request.to_map();
+                    let _ = writeln!(table, "  {}", Value::Object(request));
+                }
+                Err(report) => {
+                    for diagnostic in &report.diagnostics {
+                        let _ = writeln!(table, "  {}: {}", diagnostic.code, diagnostic.message);
+                    }
+                }
+            }
+        }
+    }
+    insta::assert_snapshot!(table);
+}
