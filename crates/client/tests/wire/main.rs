@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 
+mod described;
 mod downloads;
 mod failures;
 mod proxies;
