@@ -26,10 +26,13 @@ fn main() -> ExitCode {
 }
 
 fn embed() -> Result<(), String> {
+    let unreadable = |error| format!("services/ cannot be read: {error}");
+    let files = fs::read_dir(SERVICES).map_err(unreadable)?;
+    let paths: Result<Vec<_>, _> = files.map(|file| file.map(|file| file.path())).collect();
+    let mut paths = paths.map_err(unreadable)?;
+    paths.sort_unstable();
     let mut services = Map::new();
-    let files = fs::read_dir(SERVICES).map_err(|error| format!("services/ cannot be read: {error}"))?;
-    for file in files {
-        let path = file.map_err(|error| format!("services/ cannot be read: {error}"))?.path();
+    for path in paths {
         if let Some(name) = path.file_stem().and_then(|name| name.to_str()).filter(|_| has_extension(&path)) {
             services.insert(name.to_owned(), document(&path, &format!("services/{name}.yaml"))?);
         }

@@ -29,7 +29,7 @@ fn usage_errors_exit_2() {
         ("usage_run_conflicting_selection", &["run", "sea.yaml", "--only", "sea", "--failed"]),
         ("usage_run_bad_number", &["run", "sea.yaml", "--max-video-seconds", "soon"]),
         ("usage_run_bad_param", &["run", "sea.yaml", "--param", "look"]),
-        ("usage_models_unknown_format", &["models", "--format", "xml"]),
+        ("usage_models_unknown_format", &["services", "show", "--format", "xml"]),
         ("ui_missing_file", &["ui", "missing.yaml"]),
         ("usage_schema_unknown", &["schema", "plans"]),
     ] {

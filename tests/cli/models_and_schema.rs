@@ -1,24 +1,24 @@
-//! `models` and `schema`.
+//! `services` and `schema`.
 
 use contract::Contract;
 use serde_json::Value;
 
-use crate::support::Project;
 use crate::support::program::root;
+use crate::support::{Project, cli_snapshot};
 
 #[test]
 fn models_table() {
     let project = Project::new("any.yaml", "");
-    insta::assert_snapshot!(project.runner(&["models"]).expect(0).transcript());
+    insta::assert_snapshot!(project.runner(&["services", "show"]).expect(0).transcript());
 }
 
 #[test]
 fn models_json_and_ndjson() {
     let project = Project::new("any.yaml", "");
     let document: Value =
-        serde_json::from_str(&project.runner(&["models", "--format", "json"]).expect(0).out)
+        serde_json::from_str(&project.runner(&["services", "show", "--format", "json"]).expect(0).out)
             .expect("one document");
-    let lines = project.runner(&["models", "--format", "ndjson"]).expect(0).out;
+    let lines = project.runner(&["services", "show", "--format", "ndjson"]).expect(0).out;
     let lines: Vec<Value> =
         lines.lines().map(|line| serde_json::from_str(line).expect("a document a line")).collect();
     assert_eq!(document["models"], Value::from(lines));
@@ -30,6 +30,42 @@ fn models_json_and_ndjson() {
         "models_first_and_last",
         [&document["models"][0], &document["models"][expected.len() - 1]]
     );
+}
+
+#[test]
+fn services_are_listed_and_shown() {
+    let project = Project::new("any.yaml", "");
+    cli_snapshot!("services_list", project.runner(&["services", "list"]).expect(0));
+    cli_snapshot!("services_show_any_model", project.runner(&["services", "show", "new-api"]).expect(0));
+    cli_snapshot!("services_show_unknown", project.runner(&["services", "show", "arc"]).expect(2));
+}
+
+/// What a description reads from an answer is seen before a cent is spent.
+#[test]
+fn saved_answer_is_read() {
+    let project = Project::new("any.yaml", "");
+    let read = |service: &str, status: &str, answer: &str| {
+        fs_err::write(project.file("saved.json"), answer).expect("a writable folder");
+        let check = ["services", "check", service, "--answer", "saved.json", "--status", status];
+        project.runner(&check).expect(0).out
+    };
+    let done = r#"{"id":"cgt-1","status":"succeeded","content":{"video_url":"https://t/v.mp4"}}"#;
+    let refused = r#"{"code":"c","error":"Prompt rejected by content moderation."}"#;
+    let lost = "<html>upstream failed</html>";
+    let all = [read("ark", "200", done), read("xai", "422", refused), read("ark", "502", lost)].join("\n");
+    insta::assert_snapshot!("saved_answers", all);
+}
+
+#[test]
+fn description_is_checked_with_place_and_remedy() {
+    let project = Project::new("any.yaml", "");
+    let sound = fs_err::read_to_string(root().join("services/xai.yaml")).expect("a description");
+    let edited = sound.replace("/duration", "/length");
+    assert_ne!(edited, sound);
+    fs_err::write(project.file("mine.yaml"), sound).expect("a writable folder");
+    fs_err::write(project.file("broken.yaml"), edited).expect("a writable folder");
+    cli_snapshot!("services_check_sound", project.runner(&["services", "check", "mine.yaml"]).expect(0));
+    cli_snapshot!("services_check_broken", project.runner(&["services", "check", "broken.yaml"]).expect(2));
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn output_that_cannot_be_written_exits_5() {
         &["status", "sea.yaml", "--format", "ndjson"],
         &["report", "sea.yaml"],
         &["explain", "sea.yaml"],
-        &["models"],
+        &["services", "show"],
         &["schema", "workflow"],
         &["explain", "duplicate-key"],
         &["completions", "bash"],

@@ -85,6 +85,12 @@ impl Contract {
         &self.document
     }
 
+    /// What the service is called.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.document["info"]["title"].as_str().unwrap_or_default()
+    }
+
     /// The version of the interface, such as `1.0.0` (spec 9).
     #[must_use]
     pub fn version(&self) -> &str {
@@ -140,10 +146,9 @@ impl Contract {
         self.spec.catalogue.model(id)
     }
 
-    /// Whether the document takes ids that it does not list.
-    #[must_use]
-    pub fn takes_unlisted_models(&self) -> bool {
-        self.spec.catalogue.is_open()
+    /// The patterns of ids that the document takes without listing them, with `*`, and what it says of those models.
+    pub fn unlisted_models(&self) -> impl Iterator<Item = (&str, &Model)> {
+        self.spec.catalogue.patterns()
     }
 
     /// The top-level fields of a family's request, in the document's order; empty for an unknown family.

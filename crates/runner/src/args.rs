@@ -17,6 +17,7 @@ mod resolve;
 mod schema;
 mod selection;
 mod serve;
+mod services;
 mod status;
 mod ui;
 mod view;
@@ -44,6 +45,7 @@ pub(crate) use self::resolve::{ResolutionArgs, ResolveArgs};
 pub(crate) use self::schema::{SchemaArgs, SchemaKind};
 pub(crate) use self::selection::SelectionArgs;
 pub(crate) use self::serve::{KeyLimitArgs, KeysCommand, NewKeyArgs, ServeArgs, ServeCommand, SetKeyArgs};
+pub(crate) use self::services::{CheckDescriptionArgs, ListArgs, ServicesArgs, ServicesCommand, ShowArgs};
 pub(crate) use self::status::StatusArgs;
 pub(crate) use self::ui::UiArgs;
 pub(crate) use self::view::ViewArgs;
@@ -125,8 +127,8 @@ pub(crate) enum Command {
     Ledger(LedgerArgs),
     /// Resolve indeterminate submissions, whose outcome is unknown, and close tasks whose video is gone. Without a shot: list them.
     Resolve(ResolveArgs),
-    /// List the models: family, resolutions, durations, capabilities.
-    Models(ModelsArgs),
+    /// The services that the program knows: list them, show their models, check a description.
+    Services(ServicesArgs),
     /// Print a JSON Schema: of workflow files, events, status records, manifests or sidecars.
     Schema(SchemaArgs),
     /// Run the video service as a server. `serve keys` manages its API keys.
@@ -314,13 +316,6 @@ pub(crate) struct PickArgs {
     pub(crate) clear: bool,
     #[command(flatten)]
     pub(crate) engine: EngineAddressArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ModelsArgs {
-    /// Output format on standard output.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
 }
 
 /// When to use colors.

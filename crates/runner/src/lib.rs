@@ -85,7 +85,7 @@ fn run(renderer: impl FnOnce() -> Result<Arc<dyn renderer::Renderer>, CommandErr
         Command::Check(args) => Ok(commands::check::check(&args)),
         Command::Pick(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::pick::pick(args)),
         Command::Clean(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::clean::clean(args)),
-        Command::Models(args) => Ok(commands::models::models(&args)),
+        Command::Services(args) => commands::services::services(&args.command),
         Command::Schema(args) => Ok(commands::schema::schema(&args)),
         Command::Completions(args) => Ok(commands::completions::completions(&args)),
         Command::Man(args) => commands::completions::man(&args),

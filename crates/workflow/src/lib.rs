@@ -13,13 +13,14 @@
 //!
 //! Floors: a file uses what is on its own floor or below.
 //! 5. `load`, `import`, `examples`: the compiler as a whole, and what is made for it.
-//! 4. `include`, `matrix`, `expand`, `seal`, `prices`, `edit`, `scaffold`: passes over a workflow.
+//! 4. `include`, `matrix`, `expand`, `seal`, `prices`, `description`, `edit`, `scaffold`: passes over a workflow or a file beside it.
 //! 3. `syntax`, `template`, `schema`, then `advice`, which makes messages of what is wrong with a file.
 //! 2. `yaml`, `diagnostic`, `plan`, `files`, `options`, `text_file`.
 //! 1. `source`, `units`, `limits`, `letters`, `media_gate` and other small files that use each other at most.
 
 mod advice;
 mod csv;
+pub mod description;
 mod diagnostic;
 mod duration;
 pub mod edit;

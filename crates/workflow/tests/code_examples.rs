@@ -8,6 +8,7 @@ use crate::gate;
 /// Codes whose examples would be too large, or that only a bug produces.
 const WITHOUT_FILE: &[&str] = &[
     "bad-cast",
+    "bad-description",
     "bad-group",
     "file-too-large",
     "invalid-plan",

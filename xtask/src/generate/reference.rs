@@ -9,7 +9,7 @@ const HEADER: &str = "\
 <!-- Written by `cargo xtask generate` from openapi.yaml; do not edit. -->
 # Models, fields and rules
 
-The fields of requests and responses, from openapi.yaml. A shot in a workflow has the same field names. `runner models` prints the model
+The fields of requests and responses, from openapi.yaml. A shot in a workflow has the same field names. `runner services show` prints the model
 catalogue; an editor that reads `workflows/workflow.schema.json` completes the names. See also [output.md](output.md) for JSON output and
 [events.md](events.md) for the event stream of a run.
 ";

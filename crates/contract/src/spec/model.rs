@@ -114,6 +114,11 @@ impl Catalogue {
         Some(Arc::new(Model { id: id.to_owned(), ..model.clone() }))
     }
 
+    /// The patterns of ids that are not listed.
+    pub(crate) fn patterns(&self) -> impl Iterator<Item = (&str, &Model)> {
+        self.patterns.iter().map(|(pattern, model)| (pattern.as_str(), model))
+    }
+
     /// Whether it takes ids that it does not list.
     pub(crate) fn is_open(&self) -> bool {
         !self.patterns.is_empty()

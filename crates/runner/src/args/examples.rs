@@ -160,8 +160,11 @@ const EXAMPLES: &[Examples] = &[
         ],
     },
     Examples {
-        command: "models",
-        lines: &[("List the models", "runner models"), ("For programs", "runner models --format json")],
+        command: "services",
+        lines: &[
+            ("The models of a service", "runner services show ark"),
+            ("What a saved answer says", "runner services check ark --answer saved.json"),
+        ],
     },
     Examples {
         command: "schema",

@@ -18,7 +18,6 @@ pub(crate) mod import;
 mod import_cut;
 pub(crate) mod init;
 pub(crate) mod ledger;
-pub(crate) mod models;
 pub(crate) mod pick;
 pub(crate) mod plan;
 mod preflight;
@@ -27,6 +26,7 @@ pub(crate) mod resolve;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod serve;
+pub(crate) mod services;
 pub(crate) mod status;
 pub(crate) mod view;
 #[cfg(feature = "cluster")]

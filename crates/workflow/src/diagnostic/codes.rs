@@ -16,6 +16,7 @@ codes! {
     "ambiguous-pick": "a pick names several instances",
     "bad-axis": "an axis from the command line cannot be read, or nothing uses it",
     "bad-cast": "there are too many characters, or their descriptions are too long together",
+    "bad-description": "the description of a service contradicts itself, or does not say what is needed",
     "bad-dialogue": "a line of dialogue is outside of its video, or there are too many or too long ones",
     "bad-duration": "a duration cannot be read",
     "bad-file": "a file that the workflow names is missing, outside its folder, or of the wrong kind",

@@ -162,7 +162,7 @@ pub(super) fn unused_defaults<'n>(
             fields.dedup();
             let message = format!("no shot has a model that takes `{name}`: it is not sent");
             problems.push(Diagnostic::warning("unused-default", entry.key.span, message).help(format!(
-                "remove it, or choose another model (`runner models`); the fields of these models are {}",
+                "remove it, or choose another model (`runner services show`); the fields of these models are {}",
                 crate::diagnostic::quoted_list(fields.iter().copied(), 30)
             )));
         }
