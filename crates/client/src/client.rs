@@ -243,7 +243,7 @@ impl Client {
         .await
     }
 
-    /// Downloads a task's video (spec 4.3). Redirects are followed; the key is sent only within the API's origin.
+    /// Downloads a task's video (spec 4.3): by the operation for that, or from the URL that a poll gives now. Redirects are followed; the key is sent only within the API's origin.
     ///
     /// # Errors
     /// As [`Self::get`]. A connection that breaks later is an error in the stream.
@@ -268,10 +268,17 @@ impl Client {
                     let sent = generated.get_video_content().task_id(task_id).send().await;
                     (self.response_from(sent)?, url)
                 }
-                Transport::Described(described) => match self.shared.description.content() {
-                    Some(operation) => described.content(operation, task_id, resume).await?,
-                    None => return Err(CallError::not_sent("the service gives videos by their URLs only")),
-                },
+                Transport::Described(described) => {
+                    let Some(operation) = self.shared.description.content() else {
+                        // It has a URL only, and the one that is known may be used up.
+                        let task = self.get(task_id).await?.task;
+                        let url = task.video.ok_or_else(|| {
+                            CallError::not_sent("the service gives no address of the video any more")
+                        })?;
+                        return self.fetch_from(&url, resume).await;
+                    };
+                    described.content(operation, task_id, resume).await?
+                }
             };
             match redirect_target(&response, url)? {
                 Some((from, to)) => self.follow_redirects(from, to, resume).await,

@@ -94,7 +94,7 @@ fn edit_new_enum_value_needs_no_code() {
 #[test]
 fn edit_inconsistent_document_is_refused_with_its_pointer() {
     type Edit = fn(&mut Value);
-    let edits: [(&str, Edit); 31] = [
+    let edits: [(&str, Edit); 33] = [
         ("OpenAPI 3.1", |d| d["openapi"] = json!("3.1.0")),
         ("not an OpenAPI document", |d| *d = json!({ "swagger": "2.0" })),
         ("a list instead of a document", |d| *d = json!([])),
@@ -159,6 +159,10 @@ fn edit_inconsistent_document_is_refused_with_its_pointer() {
         ("a condition of something unknown", |d| {
             d["x-tasks"]["refusals"][0]["when"][0] = json!({ "status": [400] });
         }),
+        ("a state of the schema without a meaning", |d| {
+            push(&mut d["components"]["schemas"]["TaskStatus"]["enum"], json!("withdrawn"));
+        }),
+        ("a word of two states", |d| d["x-tasks"]["state"]["expired"] = json!(["gone", "Completed"])),
         ("an unknown state", |d| d["x-tasks"]["state"]["finished"] = json!(["done"])),
         ("a rule without a place", |d| {
             d["components"]["schemas"]["VideoRequestB"]["x-rules"][0]["at"] = json!([]);

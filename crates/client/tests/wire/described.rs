@@ -134,6 +134,20 @@ async fn refusal_is_what_the_description_says() {
     }
 }
 
+/// Without an operation for it, the task is asked for the URL of its video, which may be another one by now.
+#[tokio::test]
+async fn video_without_an_operation_is_fetched_from_the_url_that_a_poll_gives() {
+    let description = Contract::shipped("xai").expect("a description");
+    let server = Server::answering(|recorded| match recorded.path.as_str() {
+        "/v.mp4" => answer(200, &[], "bytes"),
+        _ => answer(200, &[], r#"{"status":"done","video":{"url":"/v.mp4"}}"#),
+    })
+    .await;
+    described(&server.url, &description).content("r-1").await.expect("streamed");
+    let paths: Vec<String> = server.requests().into_iter().map(|recorded| recorded.path).collect();
+    assert_eq!(paths, ["/videos/r-1", "/v.mp4"]);
+}
+
 /// A video at another host than the service is fetched without the key.
 #[tokio::test]
 async fn key_goes_to_the_service_only() {

@@ -2,12 +2,17 @@
 
 use serde_json::Value;
 
-/// Milliseconds since the Unix epoch, from seconds, milliseconds, microseconds or nanoseconds, as a number or a string.
+/// Milliseconds since the Unix epoch, from seconds, milliseconds, microseconds or nanoseconds, as a number or a string, or from a date (RFC 3339).
 /// `None` for other values, and for 0, which services send for "not yet".
 pub(super) fn milliseconds(value: &Value) -> Option<i64> {
     let number = match value {
         Value::Number(number) => number.as_f64()?,
-        Value::String(text) => text.trim().parse::<f64>().ok()?,
+        Value::String(text) => match text.trim().parse::<f64>() {
+            Ok(number) => number,
+            Err(_) => {
+                return text.trim().parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond);
+            }
+        },
         _ => return None,
     };
     // The units are three orders of magnitude apart, so the magnitude identifies the unit: seconds below 1e11 reach the year
@@ -47,6 +52,8 @@ mod tests {
             json!("1795225551"),
             json!(1_795_225_551_000_i64),
             json!("1795225551000"),
+            json!("2026-11-21T01:45:51Z"),
+            json!("2026-11-21T02:45:51.000+01:00"),
             json!(1_795_225_551_000_000_i64),
             json!(1_795_225_551_000_000_000_i64),
         ] {

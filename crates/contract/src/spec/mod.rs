@@ -67,6 +67,9 @@ impl Spec {
         let rules = rule::read(&root, &families, &catalogue.models)?;
         let submit = &tasks.operations.submit;
         let [request, task, error] = document::body_components(&root, &submit.path, &submit.method)?;
+        if let Some(task) = &task {
+            tasks.check_states(&root, &root.need("components")?.need("schemas")?.need(task)?)?;
+        }
         let access = access::read(&root)?;
         Ok(Self { version, families, catalogue, tasks, access, request, task, error, rules })
     }

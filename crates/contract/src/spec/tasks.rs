@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::condition::Case;
 use super::operation::{Operation, Operations};
-use super::{Node, Pointer, SpecError, read_as};
+use super::{Node, Pointer, SpecError, read_as, schema_at};
 
 /// How a task is submitted and followed.
 #[derive(Clone, Debug, Deserialize)]
@@ -228,6 +228,12 @@ impl Tasks {
                 "add `completed`, with the words of the service for it, such as `[succeeded]`",
             ));
         }
+        if let Some((word, key)) = tasks.state.ambiguous() {
+            return Err(node.need("state")?.need(key)?.fail(
+                format!("`{word}` is the word of another state, too"),
+                "list each word once: capitals, spaces and dashes make no difference",
+            ));
+        }
         if tasks.video.is_empty() && tasks.content.is_none() {
             return Err(node.fail(
                 "there is no way to the video",
@@ -249,6 +255,25 @@ impl Tasks {
             content: named("content", &tasks.content)?,
         };
         Ok(tasks)
+    }
+
+    /// Checks that each state that the schema of a task lists has a meaning: a new one might be an end.
+    pub(crate) fn check_states(&self, root: &Node<'_>, task: &Node<'_>) -> Result<(), SpecError> {
+        for place in &self.state.at {
+            let Some(words) = schema_at(root, task, place)?.and_then(|schema| schema.get("enum")) else {
+                continue;
+            };
+            for word in words.items()? {
+                let text = text_of(word.value);
+                if self.state.of_word(&text).is_none() {
+                    return Err(word.fail(
+                        format!("it is not said what the state `{text}` means"),
+                        "list it in `x-tasks`, under `state`, as queued, running, completed, failed, cancelled or expired",
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Where the parts of a failed task's error stand.
@@ -278,21 +303,31 @@ impl Tasks {
 }
 
 impl StatePlaces {
+    /// The words, with their keys in `x-tasks`.
+    fn words(&self) -> [(&str, &[Value], TaskState); 6] {
+        [
+            ("queued", &self.queued, TaskState::Queued),
+            ("running", &self.running, TaskState::Running),
+            ("completed", &self.completed, TaskState::Completed),
+            ("failed", &self.failed, TaskState::Failed),
+            ("cancelled", &self.cancelled, TaskState::Cancelled),
+            ("expired", &self.expired, TaskState::Expired),
+        ]
+    }
+
     /// What a word means.
     pub(crate) fn of_word(&self, word: &str) -> Option<TaskState> {
         let word = normalized(word);
         let is_listed = |words: &[Value]| words.iter().any(|listed| normalized(&text_of(listed)) == word);
-        [
-            (&self.queued, TaskState::Queued),
-            (&self.running, TaskState::Running),
-            (&self.completed, TaskState::Completed),
-            (&self.failed, TaskState::Failed),
-            (&self.cancelled, TaskState::Cancelled),
-            (&self.expired, TaskState::Expired),
-        ]
-        .into_iter()
-        .find(|(words, _)| is_listed(words))
-        .map(|(_, state)| state)
+        self.words().into_iter().find(|(_, words, _)| is_listed(words)).map(|(_, _, state)| state)
+    }
+
+    /// A word of two states, and the key of the second one.
+    fn ambiguous(&self) -> Option<(String, &str)> {
+        self.words().into_iter().find_map(|(key, words, state)| {
+            let other = words.iter().map(text_of).find(|word| self.of_word(word) != Some(state))?;
+            Some((other, key))
+        })
     }
 }
 
