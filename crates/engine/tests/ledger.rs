@@ -651,3 +651,20 @@ fn first_polls_ignore_time_without_a_run() {
     ledger.end(&second, Timestamp(40_060_001)).expect("it ends");
     assert_eq!(age(), Some(Duration::from_secs(57)), "the night is nobody's duration");
 }
+
+/// Several runs may begin at once in a folder without a ledger.
+#[test]
+fn open_by_several_at_once_creates_one_ledger() {
+    for _ in 0..40 {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let barrier = std::sync::Barrier::new(6);
+        std::thread::scope(|scope| {
+            for _ in 0..6 {
+                scope.spawn(|| {
+                    barrier.wait();
+                    drop(open(folder.path()).expect("a ledger"));
+                });
+            }
+        });
+    }
+}

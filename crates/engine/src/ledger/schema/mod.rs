@@ -5,7 +5,7 @@
 
 use std::path::Path;
 use std::sync::LazyLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::config::DbConfig;
@@ -34,6 +34,8 @@ const CHECKPOINT_PAGES: i64 = 8_192;
 
 /// How long a writer waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Between two tries where SQLite does not wait itself.
+const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
 /// Everything that is not unreserved in a URI path (RFC 3986, section 2.3), except `/`.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
@@ -107,12 +109,28 @@ pub(super) fn configure(
     if found == Content::Other {
         return Err(LedgerError::OtherFormat { path: file.to_owned() });
     }
-    connection.pragma_update(None, "journal_mode", "wal").map_err(wrap)?;
+    use_wal(connection).map_err(wrap)?;
     connection.pragma_update(None, "synchronous", synchronous).map_err(wrap)?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(wrap)?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES).map_err(wrap)?;
     connection.pragma_update(None, "foreign_keys", true).map_err(wrap)?;
     if found == Content::Empty { create(connection, file) } else { Ok(()) }
+}
+
+/// Switches to a WAL. Of several connections that do so at once, SQLite refuses all but one at once, whatever their timeout, because waiting
+/// might be a deadlock: they try again.
+fn use_wal(connection: &Connection) -> rusqlite::Result<()> {
+    let until = Instant::now() + BUSY_TIMEOUT;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "wal") {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && Instant::now() < until =>
+            {
+                std::thread::sleep(BUSY_PAUSE);
+            }
+            result => return result,
+        }
+    }
 }
 
 /// Creates the tables in one transaction, unless another process has created them in the meantime.
