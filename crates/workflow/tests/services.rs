@@ -67,3 +67,30 @@ fn words_become_the_requests_of_each_service() {
     }
     insta::assert_snapshot!(table);
 }
+
+/// What is wrong with a shot of a service, as code and message.
+fn problems(service: &str, shot: &str) -> Vec<String> {
+    let text = format!("version: 1\nshots:\n  - {{id: a, prompt: x, {shot}}}\n");
+    let files = DirFiles::new(std::path::Path::new("."), crate::gate::media_gate());
+    let contract = Contract::shipped(service).unwrap();
+    let loaded = load(text.as_bytes(), "a.yaml", &files, &Options::default(), &contract);
+    let report = loaded.map(drop).unwrap_err();
+    report.diagnostics.iter().map(|found| format!("{}: {}", found.code, found.message)).collect()
+}
+
+#[test]
+fn local_path_in_a_field_below_the_top_is_refused() {
+    let found = problems("replicate", "model: bytedance/seedance-2.0, image: still.png");
+    assert_eq!(found, ["local-file: `image` is sent as it is, and `still.png` is a local file"]);
+}
+
+#[test]
+fn references_beyond_what_a_model_takes_are_refused() {
+    let images: Vec<String> = (0..10).map(|index| format!("\"https://x.example/{index}.png\"")).collect();
+    let shot = format!("model: doubao-seedance-2-0-260128, references: [{}]", images.join(", "));
+    let found = problems("ark", &shot);
+    assert_eq!(
+        found,
+        ["frame-unsupported: `doubao-seedance-2-0-260128` takes at most 9 of these, and this is number 10"]
+    );
+}

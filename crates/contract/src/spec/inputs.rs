@@ -24,7 +24,7 @@ pub enum MediaForm {
 
 /// Where a word goes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Written")]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub struct Placement {
     /// The place; with `-` at its end, one more item of a list.
     pub at: Pointer,
@@ -32,7 +32,7 @@ pub struct Placement {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item: Option<Value>,
     /// The forms of a medium that are taken.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepts: Vec<MediaForm>,
     /// How many of it there may be.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,40 +44,26 @@ pub struct Placement {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bounds: Option<Pointer>,
     /// Other places where a request may say the same, such as a field that is deprecated.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Pointer>,
 }
 
-/// A placement as it is written: a pointer, or with more.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Written {
-    Pointer(Pointer),
-    Long(Long),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Long {
-    at: Pointer,
-    item: Option<Value>,
-    #[serde(default)]
-    accepts: Vec<MediaForm>,
-    max: Option<usize>,
-    data_field: Option<String>,
-    bounds: Option<Pointer>,
-    #[serde(default)]
-    also: Vec<Pointer>,
-}
-
-impl From<Written> for Placement {
-    fn from(written: Written) -> Self {
-        match written {
-            Written::Pointer(at) => Self::from(at),
-            Written::Long(Long { at, item, accepts, max, data_field, bounds, also }) => {
-                Self { at, item, accepts, max, data_field, bounds, also }
-            }
+/// A pointer, or with more.
+impl<'de> Deserialize<'de> for Placement {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        match value {
+            Value::String(at) => Pointer::try_from(at).map(Self::from),
+            // What `remote` derives.
+            value => Self::deserialize(value).map_err(|error| error.to_string()),
         }
+        .map_err(serde::de::Error::custom)
+    }
+}
+
+impl Serialize for Placement {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) struct Tasks {
 
 /// Where the model's id goes: into the body, or a parameter of the path.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "this is a JSON pointer, or `{ parameter: NAME }` of the path")]
 pub(crate) enum ModelPlace {
     Body(Pointer),
     Path { parameter: String },

@@ -99,7 +99,7 @@ fn pending<'a>(
 ) -> Vec<PendingMedium<'a>> {
     let icx = builder.icx;
     let inputs = &model.inputs;
-    let mut media = Vec::with_capacity(icx.media.len());
+    let mut media: Vec<PendingMedium<'_>> = Vec::with_capacity(icx.media.len());
     let mut has_local_item = false;
     for used in icx.media {
         let word = word_of(used.slot);
@@ -113,6 +113,11 @@ fn pending<'a>(
         {
             dedup.add(icx.instance, two_first_frames(used, entry, is_from_defaults));
             continue;
+        }
+        let count = 1 + media.iter().filter(|other| other.word == word).count();
+        if let Some(max) = placement.max.filter(|max| count > *max) {
+            dedup.add(icx.instance, too_many(used, model, max));
+            break;
         }
         if let InputMedium::Url(url) = &used.medium
             && !placement.takes(MediaForm::Url)
@@ -244,15 +249,16 @@ impl Lowering {
         {
             let Some(Pointers { medium, part }) = pointers else { continue };
             builder.lowered.push(LoweredPart { pointer: Arc::clone(part), key: used.key, span: used.span });
-            match source {
-                Some(source) => builder.inputs.push(Input {
+            // Also of one that is not known yet: its position among the others is a part of what is said.
+            builder.said.push((Some(word), Arc::clone(medium)));
+            if let Some(source) = source {
+                builder.inputs.push(Input {
                     word,
                     pointer: Arc::clone(medium),
                     source,
                     data_field: data_field.clone(),
                     bare: bare(placement, medium),
-                }),
-                None => builder.said.push((Some(word), Arc::clone(medium))),
+                });
             }
         }
     }
@@ -316,6 +322,12 @@ fn unsupported(used: &MediumUse, model: &Model, cx: &ExpandCx<'_>) -> Diagnostic
         }
     };
     diagnostic.help(help)
+}
+
+/// The diagnostic for the first medium that is one too many.
+fn too_many(used: &MediumUse, model: &Model, max: usize) -> Diagnostic {
+    let message = format!("`{}` takes at most {max} of these, and this is number {}", model.id, max + 1);
+    Diagnostic::error("frame-unsupported", used.span, message).help("remove what can be spared")
 }
 
 /// The diagnostic for an address where the service takes files only.

@@ -196,6 +196,7 @@ fn render<'a, 'w>(
             field.share(value, interner, local, cx);
         }
         let Some(last) = &field.last else { continue };
+        local_path |= last.is_local_path;
         if let Some(placement) = &field.placement {
             builder.placed.push(PlacedValue {
                 word: field.word,
@@ -206,7 +207,6 @@ fn render<'a, 'w>(
             });
             continue;
         }
-        local_path |= last.is_local_path;
         if !last.media.is_empty() {
             builder.media.push((name, Arc::clone(&last.media)));
         }

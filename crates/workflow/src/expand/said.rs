@@ -29,7 +29,7 @@ impl Places {
         let private = contract.fields(&model.family).iter().filter(|field| field.is_private);
         Self {
             words: words.collect(),
-            private: private.map(|field| format!("/{}", field.name)).collect(),
+            private: private.map(|field| field.at.as_str().to_owned()).collect(),
             model: contract.model_place().map(|at| at.as_str().to_owned()),
         }
     }
@@ -46,15 +46,14 @@ pub(super) fn said(
     last: &mut Arc<[Said]>,
     interner: &mut Interner,
 ) {
-    let mut said = Collector { places, builder, interner, said: Vec::new() };
+    let mut said = Collector { places, builder, said: Vec::new() };
     for field in &builder.fields {
         if let Some(own) = &field.own {
             said.add(own, format!("/{}", contract::escape(&field.name)));
         }
     }
     let media = builder.said.iter().map(|(word, at)| (*word, at.to_string()));
-    let Collector { said, interner, .. } = said;
-    let all: Vec<(Option<Word>, String)> = said.into_iter().chain(media).collect();
+    let all: Vec<(Option<Word>, String)> = said.said.into_iter().chain(media).collect();
     let is_last =
         |(said, (word, at)): (&Said, &(Option<Word>, String))| said.word == *word && *said.at == **at;
     if last.len() == all.len() && last.iter().zip(&all).all(is_last) {
@@ -72,7 +71,6 @@ pub(super) fn said(
 struct Collector<'b, 'a, 'w> {
     places: &'b Places,
     builder: &'b RequestBuilder<'a, 'w>,
-    interner: &'b mut Interner,
     said: Vec<(Option<Word>, String)>,
 }
 

@@ -48,7 +48,9 @@ pub struct PartValue {
 pub fn key_parts(node: &Node, service_identity: &str, inputs: &[Option<InputIdentity>]) -> Vec<KeyPart> {
     let mut parts = vec![part("service", &Value::from(service_identity), false)];
     parts.push(part("model", &Value::from(&*node.model), false));
-    parts.extend(said(node).map(|(said, name, value)| part(&name, &value, said.is_private)));
+    // Without what is not known yet: the inputs are parts of their own.
+    let known = said(node).filter(|(_, _, value)| !value.is_null());
+    parts.extend(known.map(|(said, name, value)| part(&name, &value, said.is_private)));
     for (input, identity) in node.inputs.iter().zip(inputs) {
         if let Some(identity) = identity {
             parts.push(part(&input_name(input), &Value::from(identity.as_str()), false));

@@ -166,7 +166,7 @@ fn table(plan: &Plan, group: &PickGroup, videos: &[Option<Artifact>], limit: usi
 fn parameters(plan: &Plan, ix: NodeIx) -> BTreeMap<String, Value> {
     let node = plan.node(ix);
     let value = |said: &Said| Some((said.path(), node.request.pointer(&said.at)?.clone()));
-    node.said.iter().filter_map(value).collect()
+    node.said.iter().filter_map(value).filter(|(_, value)| !value.is_null()).collect()
 }
 
 /// The names of parameters, other than prompt and seed, in which requests differ.
