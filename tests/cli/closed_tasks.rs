@@ -230,5 +230,8 @@ fn printed_commands_work_as_they_are() {
     let account = project.against(&proxy.url, OTHER_KEY);
     let planned = account.runner(&["plan", "two.yaml"]).expect(0);
     paste_all(&account, &[planned]);
-    assert_eq!(pasted, BTreeSet::from(["ledger", "pick", "resolve", "run", "ui"].map(str::to_owned)));
+    assert_eq!(
+        pasted,
+        BTreeSet::from(["ledger", "pick", "resolve", "run", "services", "ui"].map(str::to_owned))
+    );
 }

@@ -66,7 +66,7 @@ impl Seed {
     }
 
     fn prepared(&self, node: NodeIx, attempt: &AttemptId) -> Event {
-        let key = KeyResolver::new("embedded").request_key(&self.plan, node, |_| None).expect("a key");
+        let key = KeyResolver::new("rehearsal").request_key(&self.plan, node, |_| None).expect("a key");
         Event::Prepared {
             node,
             attempt: attempt.clone(),
@@ -150,15 +150,16 @@ fn seeded(project: &Project, run: Run) -> Option<RunLock> {
     project.runner(&["run", "states.yaml", "--only", "completed"]).expect(0);
     let ledger = Ledger::open(&project.file(".runner/ledger.db"), project.path()).expect("a ledger");
     let plan = project.plan("states.yaml");
-    let lock =
-        ledger.begin(RunId::from("seed"), "states", "embedded", BudgetCaps::default(), now()).expect("a run");
+    let lock = ledger
+        .begin(RunId::from("seed"), "states", "rehearsal", BudgetCaps::default(), now())
+        .expect("a run");
     let seed = Seed { ledger, plan, lock };
     let mut resolved = Vec::new();
     for (node, shot) in seed.plan.nodes().map(|(node, described)| (node, described.name.clone())) {
         let attempt = AttemptId(format!("seed.{}", node.index()));
         match shot.as_str() {
             "completed" => {
-                let key = KeyResolver::new("embedded").request_key(&seed.plan, node, |_| None);
+                let key = KeyResolver::new("rehearsal").request_key(&seed.plan, node, |_| None);
                 let key = key.expect("a key").to_string();
                 let existing = video(project, &key);
                 seed.append(vec![Event::LookupDone { node, key, existing, render: 1 }]);

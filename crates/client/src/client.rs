@@ -14,6 +14,7 @@ use reqwest::{
     header::{DATE, HeaderMap, HeaderValue, RETRY_AFTER},
 };
 use secrecy::SecretString;
+use serde_json::Value;
 use tracing::{Instrument, debug, debug_span};
 use url::Url;
 
@@ -157,6 +158,14 @@ impl Client {
     #[must_use]
     pub fn base_url(&self) -> &Url {
         &self.shared.base
+    }
+
+    /// Serializes a request to a model of the service.
+    ///
+    /// # Errors
+    /// [`CallError::NotSent`] when the client has no type for it.
+    pub fn prepare(&self, model: &str, request: &Value) -> Result<PreparedRequest, CallError> {
+        PreparedRequest::described(&self.shared.description, model, request)
     }
 
     /// Submits a task (spec 4.1).

@@ -68,8 +68,8 @@ pub(crate) async fn prepare_request(
         local_sources.push(localize(&worker.store, source, &scratch.path().join(index.to_string())).await?);
     }
     let values = effects::load_inputs(local_sources, None, Arc::clone(&worker.ffmpeg)).await?;
-    PreparedRequest::new(&plan.node(node).complete(&values))
-        .map_err(|error| Failure::new(FailureKind::Local, error.to_string()).into())
+    let planned = plan.node(node);
+    Ok(worker.provider.prepare(&planned.model, &planned.complete(&values))?)
 }
 
 /// Brings an input to this machine.

@@ -211,7 +211,18 @@ impl Contract {
     /// Where the service is; `None` where the document leaves that to its user.
     #[must_use]
     pub fn server(&self) -> Option<&str> {
-        self.spec.access.server.as_deref()
+        self.servers().next()
+    }
+
+    /// All addresses of the service that the document has, the usual one first.
+    pub fn servers(&self) -> impl Iterator<Item = &str> {
+        self.spec.access.servers.iter().map(String::as_str)
+    }
+
+    /// The environment variable that usually has the API key, where the document names one.
+    #[must_use]
+    pub fn key_variable(&self) -> Option<&str> {
+        self.spec.access.key_variable.as_deref()
     }
 
     /// Where the API key goes in a request.

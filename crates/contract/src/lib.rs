@@ -30,6 +30,8 @@ mod shipped;
 mod spec;
 mod view;
 mod violation;
+#[cfg(feature = "validate")]
+mod with_models;
 
 pub use canonical::{canonical_json, canonical_object};
 #[cfg(feature = "validate")]
@@ -44,3 +46,5 @@ pub use spec::{
     SpecError, TaskState, Word, escape,
 };
 pub use violation::Violation;
+#[cfg(feature = "validate")]
+pub use with_models::ModelError;

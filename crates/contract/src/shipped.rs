@@ -1,6 +1,7 @@
 //! The descriptions that the program brings along (`services/`).
 
-use std::sync::{Arc, LazyLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use serde_json::{Map, Value};
 
@@ -14,6 +15,10 @@ static SERVICES: LazyLock<Map<String, Value>> = LazyLock::new(|| {
     serde_json::from_str(include_str!(concat!(env!("OUT_DIR"), "/services.json"))).unwrap_or_default()
 });
 
+/// Those that were asked for.
+static READ: LazyLock<BTreeMap<&'static str, OnceLock<Option<Arc<Contract>>>>> =
+    LazyLock::new(|| SERVICES.keys().map(|name| (name.as_str(), OnceLock::new())).collect());
+
 impl Contract {
     /// The names of the descriptions that the program brings along.
     pub fn shipped_names() -> impl Iterator<Item = &'static str> {
@@ -22,10 +27,11 @@ impl Contract {
 
     /// A description that the program brings along.
     #[must_use]
-    pub fn shipped(name: &str) -> Option<Arc<Self>> {
+    pub fn shipped(name: &str) -> Option<&'static Arc<Self>> {
         if name == VIDEOS_V1 {
-            return Some(Arc::clone(Self::embedded()));
+            return Some(Self::embedded());
         }
-        Self::read(SERVICES.get(name)?.clone()).ok().map(Arc::new)
+        let read = || Self::read(SERVICES.get(name)?.clone()).ok().map(Arc::new);
+        READ.get(name)?.get_or_init(read).as_ref()
     }
 }

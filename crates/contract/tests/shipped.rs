@@ -86,13 +86,13 @@ fn shipped_descriptions_read_the_answers_of_their_services() {
         let answers: Answers =
             serde_yaml::from_str(&text_of_file).unwrap_or_else(|error| panic!("{file}: {error}"));
         for Submission { http, body, is } in &answers.submit {
-            let read = submitted(&contract, *http, &text(body));
+            let read = submitted(contract, *http, &text(body));
             if read != *is {
                 wrong.push(format!("{name}: {http} {body}: {read}, and it is {is}"));
             }
         }
         for poll in &answers.poll {
-            let read = polled(&contract, poll);
+            let read = polled(contract, poll);
             if read != poll.is {
                 wrong.push(format!("{name}: {:?}: {read}, and it is {}", poll.answers, poll.is));
             }

@@ -9,6 +9,7 @@ use workflow::plan::{Clip, Film, KeyPart, NodeIx, PartChange, Plan, input_name, 
 use crate::artifact_store::Verify;
 use crate::ledger::{AttemptRecord, Ledger, LedgerError};
 use crate::preview::{self, Preview};
+use crate::provider::Accounts;
 use scheduler::{Artifact, AttemptState, KeyResolver, Timestamp};
 
 /// The explanation of one node.
@@ -50,7 +51,7 @@ pub struct NearestAttempt {
     pub changes: Vec<PartChange>,
 }
 
-/// Explains nodes of `plan`, in the order given. `is_paid`: as for [`preview::preview`].
+/// Explains nodes of `plan`, in the order given. `service` is that of nodes that name none; `accounts` are as for [`preview::preview`].
 ///
 /// # Errors
 /// When the ledger or an artifact cannot be read.
@@ -58,11 +59,11 @@ pub async fn explain(
     plan: &Arc<Plan>,
     ledger: Option<&Ledger>,
     service: &str,
-    is_paid: bool,
+    accounts: &Accounts,
     nodes: &[NodeIx],
 ) -> Result<Vec<Explanation>, LedgerError> {
     let keys = preview::key_resolver(plan, ledger, service)?;
-    let (previews, videos) = preview::survey(plan, ledger, &keys, None, is_paid, &Verify::Metadata).await?;
+    let (previews, videos) = preview::survey(plan, ledger, &keys, accounts, &Verify::Metadata).await?;
     let mut records: HashMap<&str, AttemptHistory> = HashMap::new();
     let mut explanations = Vec::with_capacity(nodes.len());
     for ix in nodes {
@@ -75,7 +76,6 @@ pub async fn explain(
         explanations.push(explain_node(
             plan,
             *ix,
-            service,
             &keys,
             previews[ix.index()].clone(),
             artifact,
@@ -112,14 +112,13 @@ impl AttemptHistory {
 fn explain_node<'a>(
     plan: &Plan,
     ix: NodeIx,
-    service: &str,
     keys: &KeyResolver,
     preview: Preview,
     artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     record: &AttemptHistory,
 ) -> Explanation {
     let node = plan.node(ix);
-    let parts = keys.key_parts(plan, ix, service, &artifact);
+    let parts = keys.key_parts(plan, ix, &artifact);
     let unknown: Vec<UnknownPart> = node
         .inputs
         .iter()

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::artifact_store::{ArtifactStore, Verify};
 use crate::blocking::run_blocking;
 use crate::ledger::{AttemptRow, Ledger, LedgerError, LedgerSnapshot};
-use crate::provider::{Provider, SubmissionLookup};
+use crate::provider::{Accounts, Provider, SubmissionLookup};
 use scheduler::{Artifact, AttemptState, Event, ExistingWork, RecordedAttempt, RecordedVideo};
 use workflow::plan::NodeIx;
 
@@ -51,7 +51,7 @@ pub(super) async fn find_existing_work(
             .unwrap_or(ExistingWork::None),
         Some(row) => {
             let (digest, since) = (row.digest.clone(), row.intended_at);
-            let existing = of_attempt(ledger, row, provider.account(), Some(target), verify).await?;
+            let existing = of_attempt(ledger, row, &provider.accounts(), Some(target), verify).await?;
             if let ExistingWork::Indeterminate { attempt, .. } = &existing
                 && let SubmissionLookup::Tasks(candidates) = provider.find_tasks(&digest, since).await
             {
@@ -72,17 +72,17 @@ pub(super) async fn find_existing_work(
     Ok(Event::LookupDone { node, key, existing, render })
 }
 
-/// The existing work for `key` from the ledger and the store alone, for a run with this account. Changes nothing, except that it links a video in the store to `target`
+/// The existing work for `key` from the ledger and the store alone, for a run with these accounts. Changes nothing, except that it links a video in the store to `target`
 /// where one is given.
 pub(crate) async fn recorded_work(
     ledger: &Ledger,
     key: &str,
-    account: Option<&str>,
+    accounts: &Accounts,
     target: Option<PathBuf>,
     verify: &Verify,
 ) -> Result<ExistingWork, LedgerError> {
     match ledger.with_snapshot(|ledger| ledger.attempt_to_continue(key))? {
-        Some(row) => of_attempt(ledger, row, account, target, verify).await,
+        Some(row) => of_attempt(ledger, row, accounts, target, verify).await,
         None => Ok(ExistingWork::None),
     }
 }
@@ -90,12 +90,12 @@ pub(crate) async fn recorded_work(
 async fn of_attempt(
     ledger: &Ledger,
     row: AttemptRow,
-    account: Option<&str>,
+    accounts: &Accounts,
     target: Option<PathBuf>,
     verify: &Verify,
 ) -> Result<ExistingWork, LedgerError> {
     let is_run_alive = row.state == AttemptState::Intended && ledger.is_alive(&row.run);
-    let is_other_account = ledger.is_of_other_account(&row, account)?;
+    let is_other_account = ledger.is_of_other_account(&row, accounts.digest(&row.service))?;
     let AttemptRow {
         attempt,
         run,

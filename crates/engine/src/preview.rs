@@ -8,7 +8,8 @@ use serde::Serialize;
 use workflow::plan::{NodeIx, NodeKey, PickKind, Plan};
 
 use crate::artifact_store::Verify;
-use crate::ledger::{Ledger, LedgerError};
+use crate::ledger::{Ledger, LedgerError, WorkAtServices};
+use crate::provider::Accounts;
 use crate::records::WorkRecords;
 use scheduler::{Artifact, AttemptId, Decision, ExistingWork, KeyResolver, StatusKind, TaskId};
 
@@ -55,8 +56,8 @@ pub enum Hint {
     Rerun,
 }
 
-/// Previews every node of `plan`, in its order. Without a ledger there is no existing work. `is_paid`: work that is in flight at another
-/// service blocks a node, also where the account is unknown because there is no API key.
+/// Previews every node of `plan`, in its order. Without a ledger there is no existing work. Work that is in flight at another service
+/// blocks a node whose own costs money, also where the account is unknown because there is no API key.
 ///
 /// # Errors
 /// When the ledger or an artifact cannot be read.
@@ -64,11 +65,10 @@ pub async fn preview<R: WorkRecords + ?Sized>(
     plan: &Plan,
     records: Option<&R>,
     keys: &KeyResolver,
-    account: Option<&str>,
-    is_paid: bool,
+    accounts: &Accounts,
     verify: &Verify,
 ) -> Result<Vec<Preview>, LedgerError> {
-    survey(plan, records, keys, account, is_paid, verify).await.map(|(previews, _)| previews)
+    survey(plan, records, keys, accounts, verify).await.map(|(previews, _)| previews)
 }
 
 /// Keys of a run of a plan, with the renders on record.
@@ -90,11 +90,10 @@ pub async fn survey<R: WorkRecords + ?Sized>(
     plan: &Plan,
     records: Option<&R>,
     keys: &KeyResolver,
-    account: Option<&str>,
-    is_paid: bool,
+    accounts: &Accounts,
     verify: &Verify,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
-    survey_with(plan, records, keys, account, is_paid, verify, &HashMap::new()).await
+    survey_with(plan, records, keys, accounts, verify, &HashMap::new()).await
 }
 
 /// As [`survey`], as if the videos in `adopted` were recorded under their keys.
@@ -102,14 +101,13 @@ pub(crate) async fn survey_with<R: WorkRecords + ?Sized>(
     plan: &Plan,
     records: Option<&R>,
     keys: &KeyResolver,
-    account: Option<&str>,
-    is_paid: bool,
+    accounts: &Accounts,
     verify: &Verify,
     adopted: &HashMap<NodeKey, Artifact>,
 ) -> Result<(Vec<Preview>, Vec<Option<Artifact>>), LedgerError> {
-    let at_other_services = match records {
+    let at_services = match records {
         // Free work blocks nothing.
-        Some(records) if is_paid => records.work_at_other_services(keys.service()).await?,
+        Some(records) if accounts.any_is_paid() => records.work_at_services().await?,
         _ => HashMap::new(),
     };
     let mut survey = PreviewBuilder {
@@ -127,13 +125,13 @@ pub(crate) async fn survey_with<R: WorkRecords + ?Sized>(
             decidable.iter().filter_map(|ix| Some((*ix, survey.decide_without_lookup(*ix)?))).collect();
         if let Some(records) = records {
             let asked: Vec<NodeKey> = looked_up.iter().map(|(_, key)| *key).collect();
-            let existing = records.existing_work(&asked, account, verify).await?;
+            let existing = records.existing_work(&asked, accounts, verify).await?;
             for ((ix, _), existing) in looked_up.iter().zip(existing) {
                 survey.apply_existing(*ix, existing);
             }
         }
         for (ix, key) in looked_up {
-            survey.decide_new(ix, adopted.get(&key), &at_other_services);
+            survey.decide_new(ix, adopted.get(&key), accounts, &at_services);
         }
         let mut next = Vec::new();
         for after in decidable.iter().flat_map(|ix| plan.successors(*ix)) {
@@ -229,7 +227,8 @@ impl PreviewBuilder<'_> {
         &mut self,
         ix: NodeIx,
         adopted: Option<&Artifact>,
-        at_other_services: &HashMap<String, (String, bool)>,
+        accounts: &Accounts,
+        at_services: &WorkAtServices,
     ) {
         let Some(preview) = &mut self.previews[ix.index()] else { return };
         if let Some(artifact) = adopted.filter(|_| preview.decision == Decision::Execute) {
@@ -237,12 +236,15 @@ impl PreviewBuilder<'_> {
             preview.basis = StateBasis::Fixed(StatusKind::Done);
             self.artifacts[ix.index()] = Some(artifact.clone());
         }
-        if preview.decision == Decision::Execute && !at_other_services.is_empty() {
+        let service = self.keys.service_of(self.plan.node(ix));
+        if preview.decision == Decision::Execute && accounts.is_paid(service) && !at_services.is_empty() {
             let artifact = |parent: NodeIx| self.artifacts[parent.index()].as_ref();
             let of_key = |key| self.keys.service_independent_key(self.plan, ix, key, artifact);
             let work = preview.full_key.and_then(of_key);
-            let other_service = work.and_then(|work| at_other_services.get(&work.to_string()));
-            apply_other_service(preview, other_service);
+            let works = work.and_then(|work| at_services.get(&work.to_string()));
+            let mut others = works.into_iter().flatten().filter(|(other, _)| other != service);
+            // What is in flight comes last: it decides.
+            apply_other_service(preview, others.next_back());
         }
         preview.is_certain = preview.decision == Decision::Execute;
         let is_asked = self.keys.asked_render(self.plan, ix).is_some();

@@ -20,8 +20,10 @@ use workflow::units::Money;
 use crate::artifact_store::Verify;
 use crate::ledger::{
     Ledger, LedgerError, LedgerReader, OpenAttempt, PlanKeys, PresentAttempt, RecordedRender, RunRow,
+    WorkAtServices,
 };
 use crate::lookup;
+use crate::provider::Accounts;
 
 /// What is read of the records of runs.
 pub type RunReading<'a, T> = LocalBoxFuture<'a, Result<T, LedgerError>>;
@@ -74,19 +76,16 @@ pub trait WorkRecords: Send + Sync {
     /// Keys of a run of a plan, with the renders on record.
     fn key_resolver<'a>(&'a self, plan: &'a Plan, service: &'a str) -> WorkReading<'a, KeyResolver>;
 
-    /// The existing work of each key, for a run with this account.
+    /// The existing work of each key, for a run with these accounts.
     fn existing_work<'a>(
         &'a self,
         keys: &'a [NodeKey],
-        account: Option<&'a str>,
+        accounts: &'a Accounts,
         verify: &'a Verify,
     ) -> WorkReading<'a, Vec<ExistingWork>>;
 
-    /// By service-independent key: work at another service than this one, and whether it is in flight.
-    fn work_at_other_services<'a>(
-        &'a self,
-        service: &'a str,
-    ) -> WorkReading<'a, HashMap<String, (String, bool)>>;
+    /// The work at services that cost money.
+    fn work_at_services(&self) -> WorkReading<'_, WorkAtServices>;
 
     /// The latest run of a workflow in the file of this name, or in another file if none is recorded with it.
     fn last_run<'a>(&'a self, workflow: &'a str, file: &'a Path) -> WorkReading<'a, Option<RunRecord>>;
@@ -199,23 +198,20 @@ impl WorkRecords for Ledger {
     fn existing_work<'a>(
         &'a self,
         keys: &'a [NodeKey],
-        account: Option<&'a str>,
+        accounts: &'a Accounts,
         verify: &'a Verify,
     ) -> WorkReading<'a, Vec<ExistingWork>> {
         Box::pin(async move {
             let mut existing = Vec::with_capacity(keys.len());
             for key in keys {
-                existing.push(lookup::recorded_work(self, &key.to_string(), account, None, verify).await?);
+                existing.push(lookup::recorded_work(self, &key.to_string(), accounts, None, verify).await?);
             }
             Ok(existing)
         })
     }
 
-    fn work_at_other_services<'a>(
-        &'a self,
-        service: &'a str,
-    ) -> WorkReading<'a, HashMap<String, (String, bool)>> {
-        ready_work(self.work_at_other_services(service))
+    fn work_at_services(&self) -> WorkReading<'_, WorkAtServices> {
+        ready_work(self.work_at_services())
     }
 
     fn last_run<'a>(&'a self, workflow: &'a str, file: &'a Path) -> WorkReading<'a, Option<RunRecord>> {

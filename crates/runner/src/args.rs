@@ -45,7 +45,9 @@ pub(crate) use self::resolve::{ResolutionArgs, ResolveArgs};
 pub(crate) use self::schema::{SchemaArgs, SchemaKind};
 pub(crate) use self::selection::SelectionArgs;
 pub(crate) use self::serve::{KeyLimitArgs, KeysCommand, NewKeyArgs, ServeArgs, ServeCommand, SetKeyArgs};
-pub(crate) use self::services::{CheckDescriptionArgs, ListArgs, ServicesArgs, ServicesCommand, ShowArgs};
+pub(crate) use self::services::{
+    CheckDescriptionArgs, ListArgs, ServicesArgs, ServicesCommand, ShowArgs, TrustArgs,
+};
 pub(crate) use self::status::StatusArgs;
 pub(crate) use self::ui::UiArgs;
 pub(crate) use self::view::ViewArgs;
@@ -191,6 +193,9 @@ pub(crate) struct RunArgs {
     /// Continue although the ledger lacks videos or killed runs of this project. Work that is not recorded is submitted and paid for again.
     #[arg(long)]
     pub(crate) force: bool,
+    /// Send keys where `services.yaml` says, although nobody has confirmed it on this machine (`services trust`).
+    #[arg(long)]
+    pub(crate) trust_services: bool,
     /// Verify existing videos by their content hash, and decode them. Damaged ones are downloaded again, which costs nothing. By default
     /// size and modification time are compared.
     #[arg(long)]

@@ -1,43 +1,40 @@
-//! Selects the service: the one that the environment names, or the embedded one.
+//! Selects the service: one of `services.yaml`, the one that the environment names, or the embedded one.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use client::{Client, ClientConfig, Proxies};
+use contract::Contract;
 use engine::provider::{
-    DownloadSink, PreparedRequest, Provider, Remote, Resume, ServerErrorPolicy, Submission, SubmissionLookup,
-    TaskDescription,
+    Account, Accounts, DownloadSink, PreparedRequest, Provider, Remote, Resume, ServerErrorPolicy,
+    Submission, SubmissionLookup, TaskDescription,
 };
 use futures_util::future::BoxFuture;
 use renderer::{Procedural, Renderer};
+use scheduler::policy::Rate;
 use scheduler::{Failure, Policy, PollResult, TaskId, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
 use service::Service;
 use url::Url;
+use workflow::plan::Plan;
+use workflow::services::{ServiceLimits, Services};
 
 use crate::error::CommandError;
 use crate::project_paths::ProjectPaths;
 use crate::proxies;
-#[cfg(feature = "cluster")]
-use crate::service_address::api_key_from;
-use crate::service_address::{API_KEY, BASE_URL, api_key, base_url};
+use crate::service_address::{API_KEY, BASE_URL, api_key, api_key_from, base_url};
+use crate::trust::Trust;
 
 /// The identity of the embedded service.
-pub(crate) const EMBEDDED: &str = "embedded";
+pub(crate) const EMBEDDED: &str = workflow::services::REHEARSAL;
 /// What a server error means that says nothing about acceptance: `indeterminate`, or `retry`.
 pub(crate) const SERVER_ERRORS: &str = "RUNNER_ON_SERVER_ERROR";
 
 /// A service that is not connected yet.
 pub(crate) enum Backend {
     /// A service reached over the network.
-    Remote {
-        url: Url,
-        key: SecretString,
-        /// Proxies for everything that is not on this machine.
-        proxies: Box<Proxies>,
-        /// What its server errors mean.
-        server_errors: ServerErrorPolicy,
-    },
+    Remote(Box<RemoteService>),
     /// The service embedded in this program.
     Embedded {
         /// What renders its videos.
@@ -45,13 +42,51 @@ pub(crate) enum Backend {
     },
 }
 
-/// The service that the environment names.
-pub(crate) struct NamedService {
+/// A service reached over the network.
+pub(crate) struct RemoteService {
+    /// Its name in `services.yaml`; `None` for the one that the environment names.
+    name: Option<String>,
+    description: Arc<Contract>,
+    pub(crate) url: Url,
+    key: SecretString,
+    /// Proxies for everything that is not on this machine.
+    proxies: Proxies,
+    /// What its server errors mean.
+    server_errors: ServerErrorPolicy,
+    limits: ServiceLimits,
+}
+
+/// The services of a plan, for commands that ask them nothing.
+pub(crate) struct PlannedServices {
+    /// The identity of the service of shots that name none.
     pub(crate) identity: String,
-    /// The digest of the API key; `None` for the embedded service, and without a key.
-    pub(crate) account: Option<String>,
+    pub(crate) accounts: Accounts,
+    /// Those of the plan, for people.
+    pub(crate) shown: String,
+}
+
+impl PlannedServices {
     /// Whether tasks are free, whatever the price table says.
-    pub(crate) is_free: bool,
+    pub(crate) fn is_free(&self) -> bool {
+        !self.accounts.any_is_paid()
+    }
+
+    /// Their identities.
+    pub(crate) fn identities(&self) -> Vec<&str> {
+        self.accounts.services().collect()
+    }
+}
+
+/// Refuses a plan that names services, where the workers' own is the only one.
+#[cfg(feature = "cluster")]
+pub(crate) fn refuse_named_services(plan: &Plan) -> Result<(), CommandError> {
+    match plan.nodes().find_map(|(_, node)| node.service.as_deref()) {
+        None => Ok(()),
+        Some(name) => Err(CommandError::invalid(format!(
+            "this file is rendered by `{name}`, and a cluster by the one service that its workers are started with"
+        ))
+        .hint("leave `service` out, or run without --engine")),
+    }
 }
 
 /// A connected service, with the limits that suit it.
@@ -74,14 +109,177 @@ impl EmbeddedService {
     }
 }
 
+impl RemoteService {
+    fn identity(&self) -> String {
+        self.name.clone().unwrap_or_else(|| engine::provider::service_identity(&self.url))
+    }
+}
+
+fn apply_limits(limits: ServiceLimits, policy: &mut Policy) {
+    let ServiceLimits { jobs, submits_per_minute, polls_per_second, downloads } = limits;
+    if let Some(jobs) = jobs {
+        policy.max_in_flight = jobs as usize;
+    }
+    if let Some(submits) = submits_per_minute {
+        policy.submit_rate = Some(Rate::per_minute(submits));
+    }
+    if let Some(polls) = polls_per_second {
+        policy.poll_rate = Rate::per_second(polls);
+    }
+    if let Some(downloads) = downloads {
+        policy.max_downloads = downloads as usize;
+    }
+}
+
+/// The API key in a variable, without spaces and line ends around it.
+fn api_key_of<'a>(text: &'a str, variable: &str) -> Result<&'a str, CommandError> {
+    api_key_from(text, variable, &format!("set the key alone: `export {variable}=sk-…`"))
+}
+
+fn proxies_for(url: &Url) -> Result<Proxies, CommandError> {
+    match proxies::from_environment() {
+        // Needed for downloads at most.
+        Err(_) if workflow::is_loopback(url) => Ok(Proxies::default()),
+        read => read,
+    }
+}
+
+fn server_errors() -> Result<ServerErrorPolicy, CommandError> {
+    match env_var(SERVER_ERRORS).as_deref().map(str::trim) {
+        None | Some("indeterminate") => Ok(ServerErrorPolicy::Indeterminate),
+        Some("retry") => Ok(ServerErrorPolicy::Retry),
+        Some(other) => Err(CommandError::invalid(format!(
+            "{SERVER_ERRORS} is `{other}`; it must be `indeterminate` or `retry`"
+        ))),
+    }
+}
+
 /// A variable of the environment that is not empty.
 fn env_var(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
+/// The services that a plan names; `None` for that of shots that name none.
+fn names_of(plan: &Plan) -> BTreeSet<Option<&str>> {
+    plan.nodes().map(|(_, node)| node.service.as_deref()).collect()
+}
+
+/// The services of a plan, for commands that ask them nothing and that need neither keys nor the names of the variables that have them.
+pub(crate) fn planned_without_keys(plan: &Plan) -> Result<PlannedServices, CommandError> {
+    let identity = identity_from_environment()?;
+    let names: Vec<&str> = names_of(plan).into_iter().map(|name| name.unwrap_or(&identity)).collect();
+    let mut accounts = Accounts::default();
+    for name in &names {
+        accounts = accounts.with(*name, Account { digest: None, is_paid: *name != EMBEDDED });
+    }
+    let shown = names.join(", ");
+    Ok(PlannedServices { identity, accounts, shown })
+}
+
+/// The same with the accounts. Without an API key an account is unknown, which is reported.
+pub(crate) fn planned(plan: &Plan, services: &Services) -> Result<PlannedServices, CommandError> {
+    let planned = planned_without_keys(plan)?;
+    let identity = &planned.identity;
+    let mut accounts = Accounts::default();
+    for name in names_of(plan) {
+        let (identity, variable) = match name {
+            None => (identity.as_str(), API_KEY),
+            Some(name) => {
+                let address = services.get(name).and_then(|service| service.address.as_ref());
+                (name, address.map_or(API_KEY, |address| address.key.as_str()))
+            }
+        };
+        let is_paid = identity != EMBEDDED;
+        let digest = match env_var(variable) {
+            _ if !is_paid => None,
+            Some(key) => Some(engine::provider::account_digest(identity, api_key_of(&key, variable)?)),
+            None => {
+                errln!("{variable} is not set: whether recorded tasks belong to its account is not checked");
+                None
+            }
+        };
+        accounts = accounts.with(identity, Account { digest, is_paid });
+    }
+    Ok(PlannedServices { accounts, ..planned })
+}
+
+/// The identity of the service that the environment names. Needs no API key: nothing is asked of the service.
+pub(crate) fn identity_from_environment() -> Result<String, CommandError> {
+    match env_var(BASE_URL) {
+        None => Ok(EMBEDDED.to_owned()),
+        Some(url) => Ok(engine::provider::service_identity(&base_url(&url)?)),
+    }
+}
+
 impl Backend {
     pub(crate) fn from_environment() -> Result<Self, CommandError> {
         Self::new(env_var(API_KEY).as_deref().map(api_key))
+    }
+
+    /// The service of a plan.
+    pub(crate) fn of_plan(plan: &Plan, services: &Services, trust: Trust) -> Result<Self, CommandError> {
+        let names = names_of(plan);
+        if names.len() > 1 {
+            let names: Vec<&str> =
+                names.into_iter().map(|name| name.unwrap_or("that of the environment")).collect();
+            return Err(CommandError::invalid(format!(
+                "a run has one service, and this file has several: {}",
+                names.join(", ")
+            )));
+        }
+        Self::named(names.into_iter().flatten().next(), services, trust)
+    }
+
+    /// The service of work on record, by its identity.
+    ///
+    /// # Errors
+    /// Neither the environment nor `services.yaml` names it.
+    pub(crate) fn of_identity(
+        identity: &str,
+        services: &Services,
+        trust: Trust,
+    ) -> Result<Self, CommandError> {
+        if services.get(identity).is_some() {
+            return Self::named(Some(identity), services, trust);
+        }
+        let backend = Self::from_environment()?;
+        if backend.identity() == identity {
+            return Ok(backend);
+        }
+        Err(CommandError::invalid(format!(
+            "it was submitted to {identity}, but the environment names {}",
+            backend.identity()
+        ))
+        .hint(format!("set {BASE_URL} and {API_KEY} for {identity}, or name it in services.yaml")))
+    }
+
+    /// The service of this name; without one that of the environment.
+    fn named(name: Option<&str>, services: &Services, trust: Trust) -> Result<Self, CommandError> {
+        let Some(name) = name else { return Self::from_environment() };
+        let Some(service) = services.get(name) else {
+            return Err(CommandError::invalid(format!("there is no service `{name}`")));
+        };
+        let Some(address) = &service.address else {
+            return Ok(Self::Embedded { renderer: Arc::new(Procedural) });
+        };
+        trust.check(name, address)?;
+        let variable = address.key.as_str();
+        let Some(key) = env_var(variable) else {
+            return Err(CommandError::invalid(format!(
+                "the service `{name}` needs its API key: {variable} is not set"
+            ))
+            .hint(format!("write `export {variable}=…` with your key")));
+        };
+        let remote = RemoteService {
+            name: Some(name.to_owned()),
+            description: Arc::clone(&service.contract),
+            url: address.url.clone(),
+            key: SecretString::from(api_key_of(&key, variable)?.to_owned()),
+            proxies: proxies_for(&address.url)?,
+            server_errors: server_errors()?,
+            limits: service.limits,
+        };
+        Ok(Self::Remote(Box::new(remote)))
     }
 
     /// Reads the environment, and the API key from a file.
@@ -115,68 +313,32 @@ impl Backend {
             ))),
             (Some(url), Some(key)) => {
                 let url = base_url(&url)?;
-                let key = key?;
-                let proxies = match proxies::from_environment() {
-                    // Needed for downloads at most.
-                    Err(_) if workflow::is_loopback(&url) => Proxies::default(),
-                    read => read?,
-                };
-                let server_errors = match env_var(SERVER_ERRORS).as_deref().map(str::trim) {
-                    None | Some("indeterminate") => ServerErrorPolicy::Indeterminate,
-                    Some("retry") => ServerErrorPolicy::Retry,
-                    Some(other) => {
-                        return Err(CommandError::invalid(format!(
-                            "{SERVER_ERRORS} is `{other}`; it must be `indeterminate` or `retry`"
-                        )));
-                    }
-                };
-                Ok(Self::Remote {
+                let remote = RemoteService {
+                    name: None,
+                    description: Arc::clone(Contract::embedded()),
+                    key: SecretString::from(key?.to_owned()),
+                    proxies: proxies_for(&url)?,
+                    server_errors: server_errors()?,
+                    limits: ServiceLimits::default(),
                     url,
-                    key: SecretString::from(key.to_owned()),
-                    proxies: Box::new(proxies),
-                    server_errors,
-                })
+                };
+                Ok(Self::Remote(Box::new(remote)))
             }
         }
-    }
-
-    /// The identity of the service that the environment names. Needs no API key: nothing is asked of the service.
-    pub(crate) fn identity_from_environment() -> Result<String, CommandError> {
-        match std::env::var(BASE_URL).ok().filter(|value| !value.trim().is_empty()) {
-            None => Ok(EMBEDDED.to_owned()),
-            Some(url) => Ok(engine::provider::service_identity(&base_url(&url)?)),
-        }
-    }
-
-    /// The service and the account that the environment names, for commands that ask the service nothing. Without an API key the account is
-    /// unknown, which is reported.
-    pub(crate) fn named_by_environment() -> Result<NamedService, CommandError> {
-        let identity = Self::identity_from_environment()?;
-        let is_free = identity == EMBEDDED;
-        let key = std::env::var(API_KEY).ok().filter(|key| !key.trim().is_empty());
-        let account = match key.as_deref() {
-            _ if is_free => None,
-            Some(key) => Some(engine::provider::account_digest(&identity, api_key(key)?)),
-            None => {
-                errln!("{API_KEY} is not set: whether recorded tasks belong to its account is not checked");
-                None
-            }
-        };
-        Ok(NamedService { identity, account, is_free })
     }
 
     /// The same service, with another renderer if it is the embedded one.
     pub(crate) fn with_renderer(self, renderer: Arc<dyn Renderer>) -> Self {
         match self {
             Self::Embedded { .. } => Self::Embedded { renderer },
-            remote @ Self::Remote { .. } => remote,
+            remote @ Self::Remote(_) => remote,
         }
     }
 
     /// The service's identity, which is part of every shot's key.
     pub(crate) fn identity(&self) -> String {
         match self {
-            Self::Remote { url, .. } => engine::provider::service_identity(url),
+            Self::Remote(remote) => remote.identity(),
             Self::Embedded { .. } => EMBEDDED.to_owned(),
         }
     }
@@ -184,11 +346,17 @@ impl Backend {
     /// The digest of the API key, recorded with each run; `None` for the embedded service.
     pub(crate) fn account(&self) -> Option<String> {
         match self {
-            Self::Remote { key, .. } => {
-                Some(engine::provider::account_digest(&self.identity(), key.expose_secret()))
+            Self::Remote(remote) => {
+                Some(engine::provider::account_digest(&remote.identity(), remote.key.expose_secret()))
             }
             Self::Embedded { .. } => None,
         }
+    }
+
+    /// The account, as previews take it.
+    pub(crate) fn accounts(&self) -> Accounts {
+        let account = Account { digest: self.account(), is_paid: !self.is_free() };
+        Accounts::default().with(self.identity(), account)
     }
 
     /// Whether tasks are free, whatever the price table says.
@@ -198,12 +366,19 @@ impl Backend {
 
     /// Connects to a service that is not the embedded one.
     pub(crate) fn connect_remote(self) -> Result<Connection, CommandError> {
-        let (account, identity) = (self.account(), self.identity());
-        let Self::Remote { url, key, proxies, server_errors } = self else {
+        let account = self.account();
+        let Self::Remote(remote) = self else {
             return Err(CommandError::invalid(format!("{BASE_URL} is not set")));
         };
-        let policy = if workflow::is_loopback(&url) { Policy::local() } else { Policy::remote() };
-        let config = ClientConfig { proxies: *proxies, ..ClientConfig::new(url, key) };
+        let identity = remote.identity();
+        let RemoteService { description, url, key, proxies, server_errors, limits, .. } = *remote;
+        let mut policy = if workflow::is_loopback(&url) { Policy::local() } else { Policy::remote() };
+        if let Some(interval) = description.poll_interval() {
+            policy.min_poll_interval = policy.min_poll_interval.max(interval);
+            policy.max_poll_interval = policy.max_poll_interval.max(interval);
+        }
+        apply_limits(limits, &mut policy);
+        let config = ClientConfig { proxies, ..ClientConfig::new(url, key) }.described(description);
         let client = Client::new(config).map_err(CommandError::unusable)?;
         let provider = Remote::new(client, identity).with_account(account).with_server_errors(server_errors);
         Ok(Connection { provider: Arc::new(provider), policy, service: None })
@@ -216,10 +391,10 @@ impl Backend {
         ffmpeg: media::Ffmpeg,
     ) -> Result<Connection, CommandError> {
         match self {
-            remote @ Self::Remote { .. } => remote.connect_remote(),
+            remote @ Self::Remote(_) => remote.connect_remote(),
             Self::Embedded { renderer } => {
                 errln!(
-                    "using the embedded service, which renders on this machine for free; to use a real one, set {BASE_URL} and {API_KEY}"
+                    "using the embedded service, which renders on this machine for free; to use a real one, name it with --service (`runner services list`), or set {BASE_URL} and {API_KEY}"
                 );
                 let key = SecretString::from("embedded");
                 let service = start_embedded(paths, &key, &ffmpeg, &renderer).await?;

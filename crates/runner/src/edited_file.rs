@@ -12,7 +12,8 @@ use workflow::plan::Plan;
 use crate::args::{EditFields, OverrideArgs};
 use crate::commands::atomic_write::atomic_write;
 use crate::error::{CommandError, ErrorKind};
-use crate::load::{self, LoadError, MAX_FILE_BYTES};
+use crate::input_file::{self, LoadError, MAX_FILE_BYTES};
+use crate::load;
 use crate::project_paths::display_path;
 use crate::report::sanitize;
 use crate::selection::unknown_name;
@@ -50,7 +51,7 @@ impl From<CommandError> for EditFailure {
 
 /// A workflow file's text, with its digest.
 pub(crate) fn read(file: &Path) -> Result<(String, String), CommandError> {
-    let bytes = load::read(file).map_err(CommandError::invalid)?;
+    let bytes = input_file::read(file).map_err(CommandError::invalid)?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(CommandError::invalid(format!("{} is too large", display_path(file))));
     }

@@ -18,6 +18,7 @@ mod exit;
 mod ffmpeg;
 mod film_outputs;
 mod hints;
+mod input_file;
 mod load;
 mod look;
 mod named_workflow;
@@ -31,12 +32,14 @@ mod reruns;
 mod run_id;
 mod selection;
 mod service_address;
+mod services;
 #[cfg(feature = "cluster")]
 mod shared_store;
 mod shell;
 mod shutdown;
 mod task_owners;
 mod tracked_files;
+mod trust;
 mod ui;
 mod unknown_work;
 

@@ -1,37 +1,22 @@
 //! Loads a workflow file: reads, validates and compiles it to a plan.
 
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 #[cfg(feature = "cluster")]
 use std::sync::Arc;
 
 use contract::Contract;
 use engine::ledger::LedgerReader;
-use serde_json::json;
 use workflow::plan::Plan;
-use workflow::{AskedRenders, CheckOutcome, DirFiles, MediaGate, Options, ParamFile, Picks, Report};
+use workflow::{AskedRenders, CheckOutcome, DirFiles, MediaGate, Options, ParamFile, Picks};
 
-use crate::args::{Format, OverrideArgs};
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::args::OverrideArgs;
 use crate::ffmpeg;
+use crate::input_file::{LoadError, MAX_FILE_BYTES, read};
 use crate::picks::PickStore;
 use crate::project_paths::{ProjectPaths, display_path};
-use crate::terminal;
+use crate::services;
 use crate::tracked_files::TrackedFiles;
-
-/// How much of a workflow file is read at most. The parser reports larger files.
-pub(crate) const MAX_FILE_BYTES: u64 = workflow::limits::MAX_FILE_BYTES as u64;
-
-/// Why a file cannot be loaded. Nothing was submitted or written.
-#[derive(Debug)]
-pub(crate) enum LoadError {
-    /// A file cannot be read. The message is for people.
-    Unreadable(String),
-    /// The file is invalid.
-    Report(Box<Report>),
-}
 
 /// Loads a workflow file; warnings are printed to standard error.
 pub(crate) fn load(file: &Path, overrides: &OverrideArgs) -> Result<Plan, LoadError> {
@@ -159,6 +144,8 @@ fn options(file: &Path, overrides: &OverrideArgs) -> Result<Options, LoadError> 
         axes: overrides.axes.clone(),
         picks,
         asked: asked_renders(&paths),
+        services: services::load(&paths.folder)?,
+        service: overrides.service.clone(),
     })
 }
 
@@ -171,40 +158,4 @@ pub(crate) fn asked_renders(paths: &ProjectPaths) -> BTreeMap<String, BTreeMap<S
 #[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
 fn unreadable(error: std::io::Error) -> LoadError {
     LoadError::Unreadable(format!("cannot read the workflow: {error}"))
-}
-
-/// A file's bytes; of a file that is too large, one more than it may have.
-pub(crate) fn read(file: &Path) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    fs_err::File::open(file).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes))?;
-    Ok(bytes)
-}
-
-impl LoadError {
-    /// Prints the error to standard error.
-    pub(crate) fn print(&self) {
-        match self {
-            Self::Unreadable(reason) => CommandError::invalid(reason).print(),
-            Self::Report(report) => err!("{}", report.render(terminal::has_color())),
-        }
-    }
-
-    /// The error for people, without colors.
-    pub(crate) fn text(&self) -> String {
-        match self {
-            Self::Unreadable(reason) => reason.clone(),
-            Self::Report(report) => report.render(false),
-        }
-    }
-
-    /// Prints the error in the output format of the command.
-    pub(crate) fn report(&self, format: Format) -> Exit {
-        match (format, self) {
-            (Format::Text, _) | (_, Self::Unreadable(_)) => self.print(),
-            (Format::Json | Format::Ndjson, Self::Report(report)) => {
-                outln!("{}", json!({ "diagnostics": report.to_json() }));
-            }
-        }
-        Exit::InvalidInput
-    }
 }

@@ -8,7 +8,7 @@ use workflow::plan::Plan;
 use workflow::prices::{Interval, MissingPrice, PriceInputs, Prices};
 use workflow::units::Money;
 
-use crate::load::{LoadError, MAX_FILE_BYTES};
+use crate::input_file::{LoadError, MAX_FILE_BYTES};
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::terminal;
 

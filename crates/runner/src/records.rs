@@ -6,21 +6,24 @@ use std::sync::Arc;
 
 use engine::Ledger;
 use engine::preview::Preview;
+#[cfg(feature = "cluster")]
+use engine::provider::{Account, Accounts};
 use engine::records::WorkRecords;
 use scheduler::{Artifact, KeyResolver};
 use workflow::plan::Plan;
 
 use crate::args::{EngineAddressArgs, OverrideArgs};
-use crate::backend::{Backend, NamedService};
+use crate::backend::{self, PlannedServices};
 #[cfg(feature = "cluster")]
 use crate::commands::cluster_address;
 use crate::error::CommandError;
+use crate::input_file::LoadError;
 #[cfg(feature = "cluster")]
 use crate::load;
-use crate::load::LoadError;
 use crate::project_paths::ProjectPaths;
 #[cfg(feature = "cluster")]
 use crate::reruns;
+use crate::services;
 
 /// The records that a command reads.
 pub(crate) enum Records {
@@ -69,24 +72,25 @@ impl Records {
         }
     }
 
-    /// The identity of the service: the one that the environment names, or that of the workers.
-    pub(crate) fn service_identity(&self) -> Result<String, CommandError> {
+    /// The services of a plan, for what needs no keys.
+    pub(crate) fn services_without_keys(&self, plan: &Plan) -> Result<PlannedServices, CommandError> {
         match self {
-            Self::Local(_) => Backend::identity_from_environment(),
+            Self::Local(_) => backend::planned_without_keys(plan),
             #[cfg(feature = "cluster")]
-            Self::Cluster(records) => Ok(records.description().service.clone()),
+            Self::Cluster(records) => of_cluster(records, plan),
         }
     }
 
-    /// The service and the account: those that the environment names, or those of the workers.
-    pub(crate) fn service(&self) -> Result<NamedService, CommandError> {
+    /// The services of a plan, with their accounts as far as they are known: those that the file and the environment name, or that of the workers.
+    pub(crate) fn services(
+        &self,
+        plan: &Plan,
+        paths: &ProjectPaths,
+    ) -> Result<PlannedServices, CommandError> {
         match self {
-            Self::Local(_) => Backend::named_by_environment(),
+            Self::Local(_) => backend::planned(plan, &services::of_project(paths)?),
             #[cfg(feature = "cluster")]
-            Self::Cluster(records) => {
-                let cluster::EngineDescription { service, account, .. } = records.description().clone();
-                Ok(NamedService { identity: service, account, is_free: false })
-            }
+            Self::Cluster(records) => of_cluster(records, plan),
         }
     }
 
@@ -136,4 +140,13 @@ impl Records {
         }
         Ok(())
     }
+}
+
+/// The one service of a cluster.
+#[cfg(feature = "cluster")]
+fn of_cluster(records: &cluster::ClusterRecords, plan: &Plan) -> Result<PlannedServices, CommandError> {
+    backend::refuse_named_services(plan)?;
+    let cluster::EngineDescription { service, account, .. } = records.description().clone();
+    let accounts = Accounts::default().with(service.as_str(), Account { digest: account, is_paid: true });
+    Ok(PlannedServices { identity: service.clone(), accounts, shown: service })
 }

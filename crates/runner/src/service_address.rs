@@ -2,63 +2,23 @@
 //! no secret.
 
 use url::Url;
-use workflow::is_private_host;
+use workflow::service_url;
 
 use crate::error::CommandError;
 
 pub(crate) const BASE_URL: &str = "RUNNER_BASE_URL";
 pub(crate) const API_KEY: &str = "RUNNER_API_KEY";
 
-const EXAMPLE_URL: &str = "https://api.example.com";
-
-/// The base URL of a service. `http` is accepted for this machine and for private networks only: the API key is sent in clear text.
+/// The base URL of the environment's service.
 pub(crate) fn base_url(text: &str) -> Result<Url, CommandError> {
-    let text = text.trim().trim_matches(['"', '\'']);
-    let export_hint = |url: &str| format!("write `export {BASE_URL}={url}`");
-    let url = match Url::parse(text) {
-        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => url,
-        // `localhost:8080` has the scheme `localhost`.
-        _ if !text.contains("://") && is_address(text) => {
-            let scheme = if is_private_address(text) { "http" } else { "https" };
-            return Err(CommandError::invalid(format!("{BASE_URL} has no scheme: `{text}`"))
-                .hint(export_hint(&format!("{scheme}://{text}"))));
-        }
-        Ok(url) if text.contains("://") => {
-            return Err(CommandError::invalid(format!(
-                "{BASE_URL} must begin with https:// or http://, not with {}://",
-                url.scheme()
-            ))
-            .hint(export_hint(EXAMPLE_URL)));
-        }
-        Ok(_) | Err(_) => {
-            return Err(
-                CommandError::invalid(format!("{BASE_URL} is not a URL")).hint(export_hint(EXAMPLE_URL))
-            );
-        }
-    };
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(CommandError::invalid(format!("{BASE_URL} has a user name or a password in it"))
-            .hint(format!("remove it, and set the key of the service as {API_KEY}")));
-    }
-    let origin = url.origin().ascii_serialization();
-    if url.query().is_some() || url.fragment().is_some() {
-        return Err(CommandError::invalid(format!("{BASE_URL} has a `?` or a `#` in it"))
-            .hint(export_hint(&format!("{origin}{}", url.path().trim_end_matches('/')))));
-    }
-    if let Some(base) = url.path().trim_end_matches('/').strip_suffix("/v1/videos") {
-        return Err(CommandError::invalid(format!(
-            "{BASE_URL} is the address of an endpoint, not of the service"
-        ))
-        .hint(export_hint(&format!("{origin}{base}"))));
-    }
-    if url.scheme() == "http" && !is_private_host(&url) {
-        return Err(CommandError::invalid(format!(
-            "{BASE_URL} would send the API key unencrypted over the network: {origin}"
-        ))
-        .hint(export_hint(&format!("https{}", &origin["http".len()..])))
-        .hint("http is accepted for this machine and for private networks: localhost, 10.0.0.5, nas.local"));
-    }
-    Ok(url)
+    service_url(text, "/v1/videos").map_err(|error| {
+        let refused = CommandError::invalid(format!("{BASE_URL} {}", error.problem));
+        let refused = match error.instead {
+            Some(url) => refused.hint(format!("write `export {BASE_URL}={url}`")),
+            None => refused.hint(format!("set the key of the service as {API_KEY}")),
+        };
+        error.note.into_iter().fold(refused, CommandError::hint)
+    })
 }
 
 /// The API key of the environment, without spaces and line ends around it.
@@ -93,24 +53,11 @@ pub(crate) fn api_key_from<'a>(text: &'a str, source: &str, hint: &str) -> Resul
     Ok(key)
 }
 
-/// Whether a text without a scheme is a host, with a port and a path at most. A key is none: it has no dot and no port.
-fn is_address(text: &str) -> bool {
-    let host = text.split('/').next().unwrap_or_default();
-    let has_dot_or_port = host == "localhost"
-        || host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok())
-        || host.contains('.');
-    has_dot_or_port
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:/_[]".contains(&byte))
-        && Url::parse(&format!("https://{text}")).is_ok()
-}
-
-fn is_private_address(text: &str) -> bool {
-    Url::parse(&format!("http://{text}")).is_ok_and(|url| is_private_host(&url))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const EXAMPLE_URL: &str = "https://api.example.com";
 
     #[test]
     fn base_urls_that_are_accepted() {

@@ -103,6 +103,7 @@ impl TaskOwners {
                 params: arguments.params.clone(),
                 param_files: arguments.param_files.iter().map(|file| self.paths.folder.join(file)).collect(),
                 axes: arguments.axes.clone(),
+                service: arguments.service.clone(),
             };
             // An invalid workflow is ignored here; other commands report it.
             let checked = load::check(&self.paths.folder.join(&arguments.file), &overrides);
@@ -122,6 +123,7 @@ impl TaskOwners {
             params: arguments.params.clone(),
             param_files: arguments.param_files.iter().map(|file| self.shown_folder.join(file)).collect(),
             axes: arguments.axes.clone(),
+            service: arguments.service.clone(),
         };
         NamedWorkflow::new(&self.shown_folder.join(&arguments.file), &self.suffix).with_arguments(
             &overrides,
@@ -141,7 +143,7 @@ pub(crate) async fn unclaimed_tasks(
     salt: Option<&str>,
     paths: &ProjectPaths,
     plan: &Plan,
-    service: &str,
+    services: &[&str],
 ) -> Result<Vec<(String, TaskId)>, LedgerError> {
     let Some(reader) = LedgerReader::open(&paths.ledger())? else { return Ok(Vec::new()) };
     let own_arguments = plan_arguments(workflow, salt, paths);
@@ -152,7 +154,7 @@ pub(crate) async fn unclaimed_tasks(
     let mut open = reader.open_attempts()?;
     open.retain(|open| {
         is_of_workflow(open)
-            && open.service == service
+            && services.contains(&open.service.as_str())
             && open.task.is_some()
             // The run that replaced it said so.
             && open.state != OpenTaskState::Replaced
@@ -179,7 +181,7 @@ pub(crate) fn plan_arguments(
     salt: Option<&str>,
     paths: &ProjectPaths,
 ) -> PlanArguments {
-    let OverrideArgs { params, param_files, axes } = &workflow.overrides;
+    let OverrideArgs { params, param_files, axes, service } = &workflow.overrides;
     let below_project = |file: &PathBuf| {
         let absolute = std::path::absolute(file).unwrap_or_else(|_| file.clone());
         absolute.strip_prefix(&paths.folder).unwrap_or(&absolute).to_string_lossy().into_owned()
@@ -190,6 +192,7 @@ pub(crate) fn plan_arguments(
         params: params.clone(),
         param_files: param_files.iter().map(below_project).collect(),
         axes: axes.clone(),
+        service: service.clone(),
     }
 }
 
@@ -207,6 +210,7 @@ mod tests {
             params: vec![("keeper".to_owned(), "it's".to_owned())],
             param_files: vec!["cast.yaml".to_owned(), "/etc/all.yaml".to_owned()],
             axes: vec![("look".to_owned(), "noir,pastel".to_owned())],
+            service: None,
         };
         assert_eq!(
             owners.command(&arguments),

@@ -42,10 +42,9 @@ impl KeyResolver {
         &self,
         plan: &Plan,
         node: NodeIx,
-        service: &str,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Vec<KeyPart> {
         let identities = self.input_identities(plan, node, artifact);
-        workflow::plan::key_parts(plan.node(node), service, &identities)
+        workflow::plan::key_parts(plan.node(node), self.service_of(plan.node(node)), &identities)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use workflow::plan::{NodeIx, NodeKey, Plan, Selection};
+use workflow::plan::{Node, NodeIx, NodeKey, Plan, Selection};
 
 use crate::artifact::Artifact;
 use crate::renders::{Choice, RecordedRenders, Renders};
@@ -19,13 +19,19 @@ pub struct KeyResolver {
 }
 
 impl KeyResolver {
-    /// The identity of the service.
+    /// The identity of the service of nodes that name none.
     #[must_use]
     pub fn service(&self) -> &str {
         &self.service
     }
 
-    /// Keys for work at the service of this identity.
+    /// The identity of a node's service: its name, if it has one.
+    #[must_use]
+    pub fn service_of<'a>(&'a self, node: &'a Node) -> &'a str {
+        node.service.as_deref().unwrap_or(&self.service)
+    }
+
+    /// Keys for work of which what names no service is done at the one of this identity.
     #[must_use]
     pub fn new(service: impl Into<String>) -> Self {
         Self { service: service.into(), ..Self::default() }
@@ -118,7 +124,7 @@ impl KeyResolver {
         node: NodeIx,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Option<NodeKey> {
-        self.key_at(plan, node, &self.service, artifact)
+        self.key_at(plan, node, self.service_of(plan.node(node)), artifact)
     }
 
     /// The same at any service.

@@ -13,7 +13,7 @@ use crate::load;
 use crate::media_gate::MediaGate;
 use crate::options::Options;
 use crate::scaffold::VideoOptions;
-use crate::{import, prices};
+use crate::{import, prices, services_file};
 
 /// An example that produces a code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +70,9 @@ impl CodeExample {
                 columns: Vec::new(),
             };
             return import::import(bytes, name, &options, contract).ok().map(|imported| imported.report);
+        }
+        if *name == "services.yaml" {
+            return Some(services_file::check(bytes, name, &InMemory::default()).report);
         }
         let files =
             others.iter().fold(InMemory::default(), |files, (name, text)| files.with(*name, text.as_bytes()));

@@ -13,9 +13,9 @@
 //!
 //! Floors: a file uses what is on its own floor or below.
 //! 5. `load`, `import`, `examples`: the compiler as a whole, and what is made for it.
-//! 4. `include`, `matrix`, `expand`, `seal`, `prices`, `description`, `edit`, `scaffold`: passes over a workflow or a file beside it.
+//! 4. `include`, `matrix`, `expand`, `seal`, `prices`, `description`, `services_file`, `edit`, `scaffold`: passes over a workflow or a file beside it.
 //! 3. `syntax`, `template`, `schema`, then `advice`, which makes messages of what is wrong with a file.
-//! 2. `yaml`, `diagnostic`, `plan`, `files`, `options`, `text_file`.
+//! 2. `yaml`, `diagnostic`, `plan`, `files`, `services`, `options`, `text_file`.
 //! 1. `source`, `units`, `limits`, `letters`, `media_gate` and other small files that use each other at most.
 
 mod advice;
@@ -43,6 +43,9 @@ pub mod scaffold;
 mod schema;
 mod seal;
 mod secret_text;
+mod service_url;
+pub mod services;
+pub mod services_file;
 mod source;
 mod syntax;
 mod template;
@@ -68,6 +71,7 @@ pub use plan::{
 pub use private_host::{is_loopback, is_private_host};
 pub use schema::workflow_schema;
 pub use seal::seal;
+pub use service_url::{ServiceUrlError, service_url};
 pub use source::{Position, Source, Span, Spanned};
 pub use syntax::{
     Character, ClipSpec, Continues, Entry, FilmSpec, Param, ParamKind, Shot, ShotRef, Workflow, key_tables,

@@ -6,7 +6,7 @@ use contract::Contract;
 
 use crate::advice;
 use crate::diagnostic::{Diagnostic, Problems, Report};
-use crate::expand::{self, ExpandCx, Instances};
+use crate::expand::{self, ExpandCx, Instances, SharedCx};
 use crate::files::Files;
 use crate::include;
 use crate::limits;
@@ -127,18 +127,18 @@ fn expand_all(
 ) -> Instances {
     let env = environment();
     let file = source.name().into();
-    let cx = ExpandCx {
+    let shared = SharedCx {
+        named: workflow.services().filter_map(|name| Some(&*options.services.get(name)?.contract)).collect(),
         inspected: RefCell::default(),
         file_lookups: std::cell::Cell::default(),
         source,
-        contract,
         files,
         options,
         templates: Templates::new(&env, source),
         file,
         work: WorkBudget::default(),
     };
-    expand::expand(workflow, &cx, problems)
+    expand::expand(workflow, &ExpandCx::new(&shared, contract), problems)
 }
 
 fn compile(

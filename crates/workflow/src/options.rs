@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::services::Services;
+
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Values for parameters; the last one for a name counts. Each is text, parsed by the parameter's type; without a type, as
@@ -14,6 +16,10 @@ pub struct Options {
     pub axes: Vec<(String, String)>,
     /// Recorded picks. A `pick` in the file overrides them.
     pub picks: Picks,
+    /// The services that shots may name.
+    pub services: Services,
+    /// The service of all shots, whatever the file says; one of `services`.
+    pub service: Option<String>,
     /// What was asked for with `--rerun`, by workflow and instance.
     pub asked: BTreeMap<String, BTreeMap<String, AskedRenders>>,
 }

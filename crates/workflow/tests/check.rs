@@ -197,6 +197,7 @@ fn examples_have_no_warnings() {
 fn every_diagnostic_code_has_fixture() {
     let beyond = [
         ("bad-description", "of descriptions of services, which are no fixtures here"),
+        ("bad-service", "of lists of services, which are no fixtures here"),
         ("invalid-plan", "only a fault of the compiler itself leads to it"),
         ("file-too-large", "a file of four MiB: tests/hostile.rs"),
         ("too-long", "of lists of shots, which are no fixtures here"),

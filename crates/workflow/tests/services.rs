@@ -50,7 +50,7 @@ fn words_become_the_requests_of_each_service() {
             let own = case["own"].as_object().unwrap_or(&none);
             let text =
                 workflow(name, case["model"].as_str().unwrap(), case["words"].as_object().unwrap(), own);
-            let loaded = load(text.as_bytes(), "a.yaml", &files, &Options::default(), &contract);
+            let loaded = load(text.as_bytes(), "a.yaml", &files, &Options::default(), contract);
             let _ = writeln!(table, "{name}: {}", case["words"]);
             match loaded {
                 Ok(plan) => {
@@ -73,7 +73,7 @@ fn problems(service: &str, shot: &str) -> Vec<String> {
     let text = format!("version: 1\nshots:\n  - {{id: a, prompt: x, {shot}}}\n");
     let files = DirFiles::new(std::path::Path::new("."), crate::gate::media_gate());
     let contract = Contract::shipped(service).unwrap();
-    let loaded = load(text.as_bytes(), "a.yaml", &files, &Options::default(), &contract);
+    let loaded = load(text.as_bytes(), "a.yaml", &files, &Options::default(), contract);
     let report = loaded.map(drop).unwrap_err();
     report.diagnostics.iter().map(|found| format!("{}: {}", found.code, found.message)).collect()
 }

@@ -87,6 +87,8 @@ impl Project {
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }
+        // Not that of whoever runs the tests.
+        command.env("XDG_CONFIG_HOME", self.file("settings"));
         command.env("RUNNER_TEST_RENDERER", self.renderer);
         if let Some((url, key)) = &self.service {
             command.env("RUNNER_BASE_URL", url).env("RUNNER_API_KEY", key);

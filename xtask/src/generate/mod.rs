@@ -82,7 +82,8 @@ fn generated_files(contract: &Contract) -> Result<Vec<GeneratedFile>, String> {
             content: Content::Sections(vec![("states", states(&viewer::schema())?)]),
             source: "crates/scheduler/src/projection/status.rs",
         },
-        key_tables("docs/workflow.md", |name| name != "price"),
+        key_tables("docs/workflow.md", |name| !["price", "service", "limit"].contains(&name)),
+        key_tables("docs/guide/services.md", |name| ["service", "limit"].contains(&name)),
         key_tables("docs/prices.md", |name| name == "price"),
     ])
 }

@@ -93,8 +93,8 @@ async fn paths_and_keys_are_those_of_the_descriptions() {
     ] {
         let description = Contract::shipped(service).expect("a description");
         let server = Server::answering(move |_| answer(200, &[], answers)).await;
-        let client = described(&server.url.join("base/v9").expect("a URL"), &description);
-        let task = client.create(&prepared(&description, model, &json!({}))).await.expect("accepted");
+        let client = described(&server.url.join("base/v9").expect("a URL"), description);
+        let task = client.create(&prepared(description, model, &json!({}))).await.expect("accepted");
         assert_eq!((task.id.as_str(), task.state != TaskState::Completed), (id, true), "{service}");
         let polled = client.get(id).await.expect("a task");
         assert!(matches!(polled.task.state, TaskState::Queued | TaskState::Running), "{service}: {polled:?}");
@@ -114,21 +114,21 @@ async fn paths_and_keys_are_those_of_the_descriptions() {
 async fn answer_without_a_body_says_that_the_task_is_running() {
     let description = Contract::shipped("xai").expect("a description");
     let server = scripted(&[(202, "")]).await;
-    let polled = described(&server.url, &description).get("r-1").await.expect("a task");
+    let polled = described(&server.url, description).get("r-1").await.expect("a task");
     assert_eq!(polled.task.state, TaskState::Running);
 }
 
 #[tokio::test]
 async fn refusal_is_what_the_description_says() {
     let description = Contract::shipped("xai").expect("a description");
-    let request = prepared(&description, "grok-imagine-video", &json!({ "model": "grok-imagine-video" }));
+    let request = prepared(description, "grok-imagine-video", &json!({ "model": "grok-imagine-video" }));
     for (status, body, expected) in [
         (400, r#"{"code":"c","error":"Incorrect API key provided: x"}"#, Some(Refused::NoKey)),
         (422, r#"{"code":"c","error":"Prompt rejected by content moderation."}"#, Some(Refused::Moderated)),
         (500, r#"{"code":"c","error":"overloaded"}"#, None),
     ] {
         let server = Server::answering(move |_| answer(status, &[], body)).await;
-        let failed = described(&server.url, &description).create(&request).await;
+        let failed = described(&server.url, description).create(&request).await;
         let CallError::Http(error) = failed.expect_err("an error") else { panic!("{status}: another error") };
         assert_eq!(error.refusal.refused, expected, "{status}");
     }
@@ -143,7 +143,7 @@ async fn video_without_an_operation_is_fetched_from_the_url_that_a_poll_gives() 
         _ => answer(200, &[], r#"{"status":"done","video":{"url":"/v.mp4"}}"#),
     })
     .await;
-    described(&server.url, &description).content("r-1").await.expect("streamed");
+    described(&server.url, description).content("r-1").await.expect("streamed");
     let paths: Vec<String> = server.requests().into_iter().map(|recorded| recorded.path).collect();
     assert_eq!(paths, ["/videos/r-1", "/v.mp4"]);
 }
@@ -156,7 +156,7 @@ async fn key_goes_to_the_service_only() {
         Server::answering(|_| answer(200, &[], "bytes")).await,
         Server::answering(|_| answer(200, &[], "bytes")).await,
     );
-    let client = described(&own.url, &description);
+    let client = described(&own.url, description);
     for server in [&own, &other] {
         client.fetch(server.url.join("files/x").expect("a URL").as_str()).await.expect("streamed");
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use engine::LedgerError;
 use engine::ledger::{OpenAttempt, OpenTaskState, PlanKeys, RunRow};
+use engine::provider::Accounts;
 use engine::records::{RunReading, RunRecords, WorkRecords as _};
 use scheduler::budget::Amount;
 use scheduler::{AttemptId, RecordedEvent, RunId, Seq, StatusKind};
@@ -78,7 +79,7 @@ impl RunRecords for ClusterRecords {
             let keys = self.key_resolver(plan, service).await?.with_salt(salt.map(str::to_owned));
             let verify = engine::artifact_store::Verify::Metadata;
             let (previews, _) =
-                engine::preview::survey(plan, Some(self), &keys, None, false, &verify).await?;
+                engine::preview::survey(plan, Some(self), &keys, &Accounts::default(), &verify).await?;
             Ok(PlanKeys::new(previews.iter().map(|preview| (preview.name.as_str(), preview.full_key))))
         })
     }

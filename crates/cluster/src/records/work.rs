@@ -5,6 +5,8 @@ use std::path::Path;
 
 use engine::LedgerError;
 use engine::artifact_store::Verify;
+use engine::ledger::WorkAtServices;
+use engine::provider::Accounts;
 use engine::records::{ShotAttempt, WorkReading, WorkRecords};
 use scheduler::last_run::RunRecord;
 use scheduler::{Artifact, AttemptId, ExistingWork, Film, KeyResolver, RunId, StateInRun};
@@ -28,9 +30,10 @@ impl WorkRecords for ClusterRecords {
     fn existing_work<'a>(
         &'a self,
         keys: &'a [NodeKey],
-        account: Option<&'a str>,
+        accounts: &'a Accounts,
         _verify: &'a Verify,
     ) -> WorkReading<'a, Vec<ExistingWork>> {
+        let account = accounts.digest(&self.description.service);
         Box::pin(async move {
             let mut existing = Vec::with_capacity(keys.len());
             for record in self.nodes(keys).await? {
@@ -46,10 +49,7 @@ impl WorkRecords for ClusterRecords {
         })
     }
 
-    fn work_at_other_services<'a>(
-        &'a self,
-        _service: &'a str,
-    ) -> WorkReading<'a, HashMap<String, (String, bool)>> {
+    fn work_at_services(&self) -> WorkReading<'_, WorkAtServices> {
         // Runs on a cluster do not look for it either.
         Box::pin(std::future::ready(Ok(HashMap::new())))
     }

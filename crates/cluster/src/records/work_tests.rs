@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use engine::provider::Account;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use url::Url;
@@ -63,7 +64,9 @@ async fn video_of_an_expired_attempt_is_shown_as_a_run_would_use_it() {
         let server = Arc::new(Server { record: json!({ "attempts": [attempt(state, &sha256)] }) });
         let client = EngineClient::in_process(server, Url::parse("http://simulated/").expect("a URL"));
         let records = ClusterRecords::open(client, store.clone(), None).await.expect("opened");
-        let existing = records.existing_work(&[key], Some("a"), &Verify::Metadata).await.expect("read");
+        let account = Account { digest: Some("a".to_owned()), is_paid: true };
+        let accounts = Accounts::default().with(records.description().service.as_str(), account);
+        let existing = records.existing_work(&[key], &accounts, &Verify::Metadata).await.expect("read");
         assert!(matches!(existing.as_slice(), [ExistingWork::Completed { .. }]), "{state}: {existing:?}");
     }
 }

@@ -18,34 +18,44 @@ pub enum KeyPlace {
 /// Where the service is, and how it is given the key.
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
-    /// The first server's URL, with the defaults of its variables. `None` where the document leaves it to its user.
-    pub(crate) server: Option<String>,
+    /// The URLs of its servers, with the defaults of their variables. Empty where the document leaves it to its user.
+    pub(crate) servers: Vec<String>,
     pub(crate) key: KeyPlace,
+    /// The environment variable that the service's own documents keep the key in.
+    pub(crate) key_variable: Option<String>,
 }
 
 pub(crate) fn read(root: &Node<'_>) -> Result<Access, SpecError> {
-    Ok(Access { server: server(root)?, key: key_place(root)? })
+    let scheme = key_scheme(root)?;
+    let variable = scheme.get("x-variable").map(|name| name.text().map(str::to_owned)).transpose()?;
+    Ok(Access { servers: servers(root)?, key: key_place(&scheme)?, key_variable: variable })
 }
 
-fn server(root: &Node<'_>) -> Result<Option<String>, SpecError> {
-    let Some(servers) = root.get("servers") else { return Ok(None) };
-    let Some(first) = servers.items()?.into_iter().next() else { return Ok(None) };
-    let mut url = first.need("url")?.text()?.to_owned();
-    if let Some(variables) = first.get("variables") {
-        for (name, variable) in variables.entries()? {
-            url = url.replace(&format!("{{{name}}}"), variable.need("default")?.text()?);
+fn servers(root: &Node<'_>) -> Result<Vec<String>, SpecError> {
+    let Some(servers) = root.get("servers") else { return Ok(Vec::new()) };
+    let url = |server: Node<'_>| {
+        let mut url = server.need("url")?.text()?.to_owned();
+        if let Some(variables) = server.get("variables") {
+            for (name, variable) in variables.entries()? {
+                url = url.replace(&format!("{{{name}}}"), variable.need("default")?.text()?);
+            }
         }
-    }
-    Ok(Some(url.trim_end_matches('/').to_owned()))
+        Ok(url.trim_end_matches('/').to_owned())
+    };
+    servers.items()?.into_iter().map(url).collect()
 }
 
-fn key_place(root: &Node<'_>) -> Result<KeyPlace, SpecError> {
+/// The scheme by which requests have the key.
+fn key_scheme<'d>(root: &Node<'d>) -> Result<Node<'d>, SpecError> {
     let security = root.need("security")?;
     let help = "write `security: [{ key: [] }]`, and `key` under `components/securitySchemes`";
     let first = security.items()?.into_iter().next().ok_or_else(|| security.fail("this is empty", help))?;
     let (name, _) =
         first.entries()?.into_iter().next().ok_or_else(|| first.fail("this names no scheme", help))?;
-    let scheme = root.need("components")?.need("securitySchemes")?.need(name)?;
+    root.need("components")?.need("securitySchemes")?.need(name)
+}
+
+fn key_place(scheme: &Node<'_>) -> Result<KeyPlace, SpecError> {
     let kind = scheme.need("type")?;
     match kind.text()? {
         "http" => {

@@ -15,6 +15,7 @@ use crate::artifact::{file_name, file_sha256};
 use crate::artifact_store::Verify;
 use crate::ledger::{Ledger, LedgerError};
 use crate::preview::{Hint, Preview, survey_with};
+use crate::provider::{Account, Accounts};
 
 /// What can be recorded, in an order in which it can be; and the keys of the plan's nodes once it is.
 pub(super) async fn collect(
@@ -38,17 +39,11 @@ pub(super) async fn collect(
     let mut adopted: HashMap<NodeKey, Artifact> = HashMap::new();
     // A node has another key once a video before it counts instead of another one.
     let mut visited: HashSet<(NodeIx, NodeKey)> = HashSet::new();
+    let account = Account { digest: adoption.account.account.map(str::to_owned), is_paid: adoption.is_paid };
+    let accounts = Accounts::default().with(adoption.account.service, account);
     let previews = loop {
-        let (previews, artifacts) = survey_with(
-            plan,
-            ledger,
-            &resolver,
-            adoption.account.account,
-            adoption.is_paid,
-            &Verify::Metadata,
-            &adopted,
-        )
-        .await?;
+        let (previews, artifacts) =
+            survey_with(plan, ledger, &resolver, &accounts, &Verify::Metadata, &adopted).await?;
         let keys: Arc<[Option<NodeKey>]> = previews.iter().map(|preview| preview.full_key).collect();
         let artifacts: Arc<[Option<Artifact>]> = artifacts.into();
         let mut has_progress = false;

@@ -68,7 +68,7 @@ pub(super) fn record(
     } else {
         None
     };
-    let parts = keys.key_parts(plan, node, account.service, artifact);
+    let parts = keys.key_parts(plan, node, artifact);
     let priced = prices.reservation(node, plan.node(node));
     let reservation = match &item.work {
         Work::Video(video) => Reservation { cost: video.reserved_cost.or(priced.cost), ..priced },

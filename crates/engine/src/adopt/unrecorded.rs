@@ -13,6 +13,7 @@ use crate::artifact::key_of_file_name;
 use crate::artifact_store::{ArtifactStore, Verify};
 use crate::ledger::{Ledger, LedgerError};
 use crate::preview::{Preview, survey};
+use crate::provider::Accounts;
 use crate::records::WorkRecords;
 use crate::sidecar::{self, Sidecar};
 
@@ -41,7 +42,7 @@ pub async fn unknown_videos<R: WorkRecords + ?Sized>(
     if files.is_empty() && described.is_empty() {
         return Ok(Vec::new());
     }
-    let (previews, _) = survey(plan, records, keys, None, false, &Verify::Metadata).await?;
+    let (previews, _) = survey(plan, records, keys, &Accounts::default(), &Verify::Metadata).await?;
     Ok(in_previews(&previews, &files, &described))
 }
 
@@ -239,7 +240,7 @@ pub async fn later_reruns(
     if reruns.is_empty() {
         return Ok(Vec::new());
     }
-    let (previews, _) = survey(plan, Some(ledger), keys, None, false, &Verify::Metadata).await?;
+    let (previews, _) = survey(plan, Some(ledger), keys, &Accounts::default(), &Verify::Metadata).await?;
     let mut videos = Vec::new();
     for (node, shot) in plan.nodes() {
         let Some(key) = previews[node.index()].full_key else { continue };

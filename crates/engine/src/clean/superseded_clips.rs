@@ -16,6 +16,7 @@ use crate::effects::FilmFolders;
 use crate::film::ENCODER_NAME;
 use crate::ledger::{AttemptRow, Ledger, LedgerError};
 use crate::preview::{key_resolver, survey};
+use crate::provider::Accounts;
 
 /// The superseded files of a workflow whose videos and films are in the output folder, by name. What the workflow itself names is none of them.
 ///
@@ -167,7 +168,7 @@ impl UsedVideos {
         for service in services {
             let keys = key_resolver(plan, Some(ledger), service)?;
             let (previews, artifacts) =
-                survey(plan, Some(ledger), &keys, None, false, &Verify::Metadata).await?;
+                survey(plan, Some(ledger), &keys, &Accounts::default(), &Verify::Metadata).await?;
             nodes_without.retain(|ix| artifacts[ix.index()].is_none());
             requests.extend(previews.iter().filter_map(|preview| Some(preview.full_key?.numbered(1))));
             hashes.extend(artifacts.into_iter().flatten().map(|artifact| artifact.sha256));

@@ -151,7 +151,7 @@ impl EffectRunner {
         let (plan, prepared) = (Arc::clone(&self.plan), Arc::clone(&self.prepared));
         let (attempt, ffmpeg) = (self.attempts.next(), Arc::clone(&self.ffmpeg));
         let provider = &self.provider;
-        let parts = state.key_parts(node, provider.identity());
+        let parts = state.key_parts(node);
         let service_independent_key = if provider.is_paid() {
             state.service_independent_key(node).map(|key| key.to_string())
         } else {
@@ -162,6 +162,7 @@ impl EffectRunner {
         let (ledger, unrecorded) = (Arc::clone(&self.ledger), self.unrecorded.clone());
         let target = self.output_dir.join(file_name(plan.node(node), &key));
         let (storage, unfinished) = (Arc::clone(&self.storage), state.unfinished());
+        let provider = Arc::clone(&self.provider);
         self.spawn_fallible(async move {
             if let Ok(Err(failure)) = run_blocking(move || storage.check(unfinished)).await {
                 return Ok(Event::PrepareFailed { node, failure });
@@ -175,8 +176,8 @@ impl EffectRunner {
             let prepare = async {
                 let by_url = sources.iter().any(inputs::InputSource::is_by_url);
                 let values = inputs::load_inputs(sources, Some(ledger.store()), ffmpeg).await?;
-                let request = PreparedRequest::new(&plan.node(node).complete(&values))
-                    .map_err(|error| Failure::new(FailureKind::Local, error.to_string()))?;
+                let planned = plan.node(node);
+                let request = provider.prepare(&planned.model, &planned.complete(&values))?;
                 Ok::<_, Failure>((request, by_url))
             };
             match prepare.await {

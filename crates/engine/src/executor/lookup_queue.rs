@@ -71,9 +71,9 @@ impl EffectRunner {
                         )
                         .await
                     } else {
+                        let accounts = provider.accounts();
                         let found =
-                            lookup::recorded_work(&ledger, &key, provider.account(), Some(target), &verify)
-                                .await;
+                            lookup::recorded_work(&ledger, &key, &accounts, Some(target), &verify).await;
                         found.map(|existing| Event::LookupDone { node, key, existing, render })
                     };
                     let result = match (result, sidecar) {

@@ -44,6 +44,7 @@ pub use open_attempts::{OpenAttempt, OpenTaskState, PresentAttempt};
 pub use plan_arguments::PlanArguments;
 pub use plan_keys::{PlanKeys, TaskOwnership};
 pub(crate) use queries::LedgerSnapshot;
+pub use queries::WorkAtServices;
 pub use read_only::{LedgerReader, RunRow};
 pub use renders::RecordedRender;
 pub use run_lock::{RunLock, ServiceAccount};

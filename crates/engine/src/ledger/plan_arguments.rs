@@ -24,6 +24,9 @@ pub struct PlanArguments {
     /// Axes by name (`--axis`), in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axes: Vec<(String, String)>,
+    /// The service of all shots (`--service`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
 }
 
 impl PlanArguments {

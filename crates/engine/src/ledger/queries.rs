@@ -69,6 +69,9 @@ impl LedgerSnapshot<'_> {
     }
 }
 
+/// By service-independent key: the services with work, and whether it is in flight. What is in flight comes last.
+pub type WorkAtServices = HashMap<String, Vec<(String, bool)>>;
+
 impl Ledger {
     /// The attempt that owns a task of `service`, and the name of its node.
     ///
@@ -82,25 +85,28 @@ impl Ledger {
         derived_tables::owner_at(&self.connection(), service, task).map_err(|error| self.sqlite(error))
     }
 
-    /// Work that is in flight, missing or completed at other services than `service`, by its service-independent key: the name of the service,
-    /// and whether the work is or may be in flight. Work at free services has no such key.
+    /// Work that is in flight, missing or completed, by its service-independent key: the names of its services, and whether the work is or may be
+    /// in flight there. Work at free services has no such key.
     ///
     /// # Errors
     /// When the ledger cannot be read.
-    pub(crate) fn work_at_other_services(
-        &self,
-        service: &str,
-    ) -> Result<HashMap<String, (String, bool)>, LedgerError> {
+    pub(crate) fn work_at_services(&self) -> Result<WorkAtServices, LedgerError> {
         // What is in flight last: it decides.
         let query = concat!(
             "SELECT service_independent_key, service, ",
             is_in_flight!(),
             " AS in_flight FROM attempts
-             WHERE service <> ?1 AND service_independent_key IS NOT NULL AND ",
+             WHERE service_independent_key IS NOT NULL AND ",
             holds_key!(),
             " ORDER BY in_flight"
         );
-        self.rows(query, [service], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))
+        let rows: Vec<(String, (String, bool))> =
+            self.rows(query, [], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
+        let mut works = WorkAtServices::new();
+        for (key, work) in rows {
+            works.entry(key).or_default().push(work);
+        }
+        Ok(works)
     }
 
     /// Runs several queries on one snapshot: a run of 100,000 nodes has as many when it starts.

@@ -1,9 +1,56 @@
 //! Which account a task was submitted with, without keeping the API key.
 
+use std::collections::HashMap;
+
 use sha2::{Digest as _, Sha256};
 
 /// Hexadecimal digits of a digest: enough to tell a user's accounts apart, too few to confirm a guessed key.
 const DIGITS: usize = 8;
+
+/// With which account the work of a plan is done at each of its services, by the identity of the service.
+#[derive(Debug, Clone, Default)]
+pub struct Accounts(HashMap<String, Account>);
+
+/// An account at a service.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Account {
+    /// The digest of its API key ([`account_digest`]); `None` for a service without keys, and where the key is not known.
+    pub digest: Option<String>,
+    /// Whether its tasks cost money.
+    pub is_paid: bool,
+}
+
+impl Accounts {
+    /// With an account at a service.
+    #[must_use]
+    pub fn with(mut self, service: impl Into<String>, account: Account) -> Self {
+        self.0.insert(service.into(), account);
+        self
+    }
+
+    /// The digest of the account at a service, where it is known.
+    #[must_use]
+    pub fn digest(&self, service: &str) -> Option<&str> {
+        self.0.get(service)?.digest.as_deref()
+    }
+
+    /// Whether tasks at a service cost money, as far as is known.
+    #[must_use]
+    pub fn is_paid(&self, service: &str) -> bool {
+        self.0.get(service).is_some_and(|account| account.is_paid)
+    }
+
+    /// The identities of the services.
+    pub fn services(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Whether tasks at any of the services cost money.
+    #[must_use]
+    pub fn any_is_paid(&self) -> bool {
+        self.0.values().any(|account| account.is_paid)
+    }
+}
 
 /// Identifies the account of an API key at a service: the beginning of a hash over both. Equal keys have equal digests at one service, and
 /// unrelated ones at two. A new key of the same account has another digest.

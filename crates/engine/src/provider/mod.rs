@@ -9,13 +9,15 @@ pub mod remote;
 
 use std::io::Write;
 
+use client::CallError;
 pub use client::PreparedRequest;
 use futures_util::future::BoxFuture;
 
-pub use account::account_digest;
+pub use account::{Account, Accounts, account_digest};
 pub use identity::service_identity;
 pub use remote::Remote;
-use scheduler::{Failure, PollResult, Refusal, TaskId, Timestamp};
+use scheduler::{Failure, FailureKind, PollResult, Refusal, TaskId, Timestamp};
+use serde_json::Value;
 use workflow::units::VideoDuration;
 
 /// A video service, as the executor sees it.
@@ -26,6 +28,20 @@ pub trait Provider: Send + Sync {
     /// Identifies the account by a digest of the API key ([`account_digest`]); `None` for a service without keys.
     fn account(&self) -> Option<&str> {
         None
+    }
+
+    /// The account, for what reads the record of several services.
+    fn accounts(&self) -> Accounts {
+        let account = Account { digest: self.account().map(str::to_owned), is_paid: self.is_paid() };
+        Accounts::default().with(self.identity(), account)
+    }
+
+    /// Serializes a complete request to a model.
+    ///
+    /// # Errors
+    /// It is not one that can be sent.
+    fn prepare(&self, _model: &str, request: &Value) -> Result<PreparedRequest, Failure> {
+        PreparedRequest::new(request).map_err(not_prepared)
     }
 
     /// Submits a request (spec 4.1). Its digest is in the ledger before.
@@ -63,6 +79,11 @@ pub trait Provider: Send + Sync {
     fn find_tasks<'a>(&'a self, _digest: &'a str, _since: Timestamp) -> BoxFuture<'a, SubmissionLookup> {
         Box::pin(std::future::ready(SubmissionLookup::Unsupported))
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
+fn not_prepared(error: CallError) -> Failure {
+    Failure::new(FailureKind::Local, error.to_string())
 }
 
 /// Receives a download.

@@ -3,10 +3,12 @@
 use client::{Client, PreparedRequest};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 use url::Url;
 
 use super::{
     DownloadSink, DownloadStart, Provider, Resume, ServerErrorPolicy, Submission, TaskDescription, classify,
+    not_prepared,
 };
 use scheduler::{Failure, FailureKind, PollResult, TaskId, Timestamp};
 use workflow::units::VideoDuration;
@@ -47,6 +49,10 @@ impl Provider for Remote {
 
     fn account(&self) -> Option<&str> {
         self.account.as_deref()
+    }
+
+    fn prepare(&self, model: &str, request: &Value) -> Result<PreparedRequest, Failure> {
+        self.client.prepare(model, request).map_err(not_prepared)
     }
 
     fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {

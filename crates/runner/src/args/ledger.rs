@@ -61,6 +61,9 @@ pub(crate) struct FetchArgs {
     /// Workflow file, or the folder that contains it.
     #[arg(long = "in", value_name = "FILE|FOLDER", default_value = ".")]
     pub(crate) project: PathBuf,
+    /// Send keys where `services.yaml` says, although nobody has confirmed it on this machine (`services trust`).
+    #[arg(long)]
+    pub(crate) trust_services: bool,
     /// How long to wait for tasks that are not finished [default: an hour].
     #[arg(long, value_name = "SECONDS", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,

@@ -23,6 +23,9 @@ pub(crate) struct ResolveArgs {
     /// With --adopt: do not ask the service whether the task matches the attempt.
     #[arg(long, requires = "adopt")]
     pub(crate) no_verify: bool,
+    /// Send keys where `services.yaml` says, although nobody has confirmed it on this machine (`services trust`).
+    #[arg(long)]
+    pub(crate) trust_services: bool,
     /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,

@@ -14,16 +14,21 @@ pub(crate) struct ServicesArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServicesCommand {
-    /// List the services whose descriptions come with this program.
+    /// List the services that a workflow may name: those of `services.yaml`, and those that come with this program.
     List(ListArgs),
     /// Show the models of a service: resolutions, durations, capabilities, and the words and fields of their requests.
     Show(ShowArgs),
+    /// Confirm, once on this machine, that the key of a service of `services.yaml` may be sent to its address.
+    Trust(TrustArgs),
     /// Check a description, and show what it reads from an answer of its service.
     Check(CheckDescriptionArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
+    /// Workflow file, or the folder that contains it and `services.yaml`.
+    #[arg(long = "in", value_name = "FILE|FOLDER", default_value = ".")]
+    pub(crate) project: PathBuf,
     /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
@@ -34,6 +39,9 @@ pub(crate) struct ShowArgs {
     /// A service of `runner services list`, or the file of a description.
     #[arg(value_name = "SERVICE|FILE", default_value = "videos-v1")]
     pub(crate) service: String,
+    /// Workflow file, or the folder that contains it and `services.yaml`.
+    #[arg(long = "in", value_name = "FILE|FOLDER", default_value = ".")]
+    pub(crate) project: PathBuf,
     /// Output format on standard output.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
@@ -44,10 +52,23 @@ pub(crate) struct CheckDescriptionArgs {
     /// The file of a description, or a service of `runner services list`.
     #[arg(value_name = "FILE|SERVICE")]
     pub(crate) service: String,
+    /// Workflow file, or the folder that contains it and `services.yaml`.
+    #[arg(long = "in", value_name = "FILE|FOLDER", default_value = ".")]
+    pub(crate) project: PathBuf,
     /// An answer of the service that was saved. Nothing is sent.
     #[arg(long, value_name = "FILE")]
     pub(crate) answer: Option<PathBuf>,
     /// The HTTP status that the answer had.
     #[arg(long, value_name = "STATUS", default_value_t = 200, requires = "answer", value_parser = clap::value_parser!(u16).range(100..600))]
     pub(crate) status: u16,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// A service of `services.yaml`.
+    #[arg(value_name = "SERVICE")]
+    pub(crate) service: String,
+    /// Workflow file, or the folder that contains it and `services.yaml`.
+    #[arg(long = "in", value_name = "FILE|FOLDER", default_value = ".")]
+    pub(crate) project: PathBuf,
 }

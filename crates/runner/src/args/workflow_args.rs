@@ -25,6 +25,9 @@ pub(crate) struct OverrideArgs {
     /// Set the values of an axis: replaces the axis of this name, or adds one to the whole workflow.
     #[arg(short = 'a', long = "axis", value_name = "NAME=VALUE,VALUE", value_parser = assignment)]
     pub(crate) axes: Vec<(String, String)>,
+    /// The service that renders all shots, whatever the file says: `rehearsal`, which is free, one of `services.yaml` or of `services list`.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) service: Option<String>,
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

@@ -7,7 +7,8 @@ use workflow::{CheckOutcome, Report};
 
 use crate::args::{CheckArgs, CheckFormat};
 use crate::exit::Exit;
-use crate::load::{self, LoadError};
+use crate::input_file::LoadError;
+use crate::load;
 use crate::report::annotations;
 use crate::terminal;
 

@@ -25,7 +25,7 @@ use crate::commands::run::{
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::film_outputs;
-use crate::load::LoadError;
+use crate::input_file::LoadError;
 use crate::price_table::{DEFAULT_FILE, PriceTable};
 use crate::project_paths::ProjectPaths;
 use crate::records::Records;
@@ -119,9 +119,9 @@ async fn start(
     output: &Path,
 ) -> Result<StartOutcome, CommandError> {
     let records = Records::Cluster(Box::new(address.clone().records(Some(plan.name())).await?));
-    let service = records.service()?;
+    let services = records.services(plan, paths)?;
     let (file, overrides) = (&args.workflow.file, &args.workflow.overrides);
-    let recorded = records.key_resolver(plan, &service.identity).await?;
+    let recorded = records.key_resolver(plan, &services.identity).await?;
     let invalid = |error: LoadError| CommandError::invalid(error.text());
     let plan = records.asked_plan(plan, &recorded, file, overrides).map_err(invalid)?;
     let selection = match selected(args, &plan, &records).await? {
@@ -149,12 +149,12 @@ async fn start(
     }
     let mut estimate = None;
     if let Some(work) = records.work() {
-        let account = service.account.as_deref();
-        let previews = preflight(args, &plan, work, &keys, account, selection.as_ref(), prices).await?;
+        let previews =
+            preflight(args, &plan, work, &keys, &services.accounts, selection.as_ref(), prices).await?;
         if let Some(previews) = previews {
             // The caps of a run on a cluster count that run alone.
             let budget = BudgetAtStart { is_free: false, reserved: Amount::default() };
-            let (recorded, identity) = (recorded.renders(), &service.identity);
+            let (recorded, identity) = (recorded.renders(), &services.shown);
             estimate = print_estimate(args, &plan, &keys, recorded, &previews, identity, prices, budget)?;
         }
     }

@@ -9,7 +9,7 @@ use workflow::plan::{NodeIx, Plan};
 
 use super::explain_code;
 use crate::args::{ExplainArgs, Format};
-use crate::backend::{Backend, EMBEDDED};
+use crate::backend;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load;
@@ -27,11 +27,12 @@ pub(crate) async fn explain(args: ExplainArgs) -> Result<Exit, CommandError> {
         Err(error) => return Ok(error.report(args.format)),
     };
     let nodes = selected_nodes(&plan, &args.shots, &args.file)?;
-    let service = Backend::identity_from_environment()?;
     let paths = ProjectPaths::for_workflow(&args.file)?;
+    let services = backend::planned_without_keys(&plan)?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let explanations =
-        engine::explain::explain(&plan, ledger.as_ref(), &service, service != EMBEDDED, &nodes).await?;
+        engine::explain::explain(&plan, ledger.as_ref(), &services.identity, &services.accounts, &nodes)
+            .await?;
     match args.format {
         Format::Text => out!("{}", report::explanations(&explanations)),
         Format::Json => outln!("{:#}", json!({ "version": 1, "shots": explanations })),

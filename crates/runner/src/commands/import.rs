@@ -13,7 +13,7 @@ use super::init::video_options;
 use crate::args::{ImportArgs, OverrideArgs};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::load::MAX_FILE_BYTES;
+use crate::input_file::MAX_FILE_BYTES;
 use crate::project_paths::display_path;
 use crate::{shell, terminal};
 
@@ -31,11 +31,14 @@ pub(crate) async fn import(args: ImportArgs) -> Result<Exit, CommandError> {
 }
 
 /// Refuses options that would have no effect on a shot list.
-fn refuse_unused(OverrideArgs { params, param_files, axes }: &OverrideArgs) -> Result<(), CommandError> {
+fn refuse_unused(
+    OverrideArgs { params, param_files, axes, service }: &OverrideArgs,
+) -> Result<(), CommandError> {
     let unused = [
         (!params.is_empty(), "--param"),
         (!param_files.is_empty(), "--param-file"),
         (!axes.is_empty(), "--axis"),
+        (service.is_some(), "--service"),
     ];
     match unused.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => Err(CommandError::invalid(format!("{option} has an effect with --into only"))

@@ -5,19 +5,20 @@ use std::sync::Arc;
 
 use engine::artifact_store::Verify;
 use engine::preview::{Preview, preview};
+use engine::provider::Accounts;
 use scheduler::KeyResolver;
 use scheduler::budget::Amount;
 use serde_json::json;
 use workflow::plan::{Plan, Selection};
 
 use crate::args::{BudgetArgs, EngineAddressArgs, Format, OverrideArgs, PlanArgs, PlanFormat, SelectionArgs};
-use crate::backend::NamedService;
 use crate::budget::{self, BudgetAtStart};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::film_outputs;
 use crate::hints;
-use crate::load::{self, LoadError};
+use crate::input_file::LoadError;
+use crate::load;
 use crate::named_workflow::NamedWorkflow;
 use crate::price_table::PriceTable;
 use crate::project_paths::ProjectPaths;
@@ -67,7 +68,8 @@ pub(crate) async fn plan_within(args: PlanArgs, caps: Option<&BudgetArgs>) -> Re
             Some(ledger) => ledger.spending()?.0,
             None => Amount::default(),
         };
-        let budget = BudgetAtStart { is_free: records.service()?.is_free, reserved };
+        let services = records.services_without_keys(&plan)?;
+        let budget = BudgetAtStart { is_free: services.is_free(), reserved };
         budget::check_minimum(caps, budget, &document)?;
     }
     Ok(Exit::Done)
@@ -105,9 +107,9 @@ pub(crate) async fn document(
     let output_dir = paths.out_or(project.output_dir, plan.name())?;
     film_outputs::refuse_replaced_inputs(plan, &paths.folder, &output_dir)?;
     let records = Records::open(&paths, project.engine, Some(plan.name())).await?;
-    let service = records.service()?;
+    let services = records.services(plan, &paths)?;
     let keys =
-        records.key_resolver(plan, &service.identity).await?.with_salt(changes.salt.map(str::to_owned));
+        records.key_resolver(plan, &services.identity).await?.with_salt(changes.salt.map(str::to_owned));
     let overrides = project.overrides.cloned().unwrap_or_default();
     let invalid = |error: LoadError| CommandError::invalid(error.text());
     let plan = records.asked_plan(plan, &keys, project.file, &overrides).map_err(invalid)?;
@@ -121,8 +123,9 @@ pub(crate) async fn document(
         selected => selected,
     };
     let keys = keys.with_selection(&plan, selected.as_ref());
-    let previews = decisions(&plan, project, &records, &keys, selected, changes.salt, &service).await?;
-    Ok(PlanDocument::new(&plan, &previews, &service.identity, prices))
+    let previews =
+        decisions(&plan, project, &records, &keys, selected, changes.salt, &services.accounts).await?;
+    Ok(PlanDocument::new(&plan, &previews, &services.shown, prices))
 }
 
 /// The nodes that the flags select; `None` for all.
@@ -157,18 +160,17 @@ async fn decisions(
     keys: &KeyResolver,
     selection: Option<Selection>,
     salt: Option<&str>,
-    service: &NamedService,
+    accounts: &Accounts,
 ) -> Result<Vec<Preview>, CommandError> {
     let PlannedFile { file, engine, overrides, output_dir } = project;
-    let (account, is_paid) = (service.account.as_deref(), !service.is_free);
-    let mut previews = preview(plan, records.work(), keys, account, is_paid, &Verify::Metadata).await?;
+    let mut previews = preview(plan, records.work(), keys, accounts, &Verify::Metadata).await?;
     let named = NamedWorkflow::new(file, &engine.suffix());
     let named = match overrides {
         Some(overrides) => named.with_arguments(overrides, salt, output_dir),
         None => named,
     };
     hints::name_commands(&mut previews, &named);
-    if is_paid {
+    if accounts.any_is_paid() {
         let paths = ProjectPaths::for_workflow(file)?;
         let output_dir = paths.out_or(output_dir, plan.name())?;
         let folders = VideoFolders { paths: &paths, output_dir: &output_dir };

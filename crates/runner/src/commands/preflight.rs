@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use engine::artifact_store::Verify;
 use engine::preview::Preview;
+use engine::provider::Accounts;
 use engine::records::WorkRecords;
 use scheduler::KeyResolver;
 use scheduler::renders::Renders;
@@ -32,7 +33,7 @@ pub(super) async fn preflight(
     plan: &Plan,
     records: &dyn WorkRecords,
     keys: &KeyResolver,
-    account: Option<&str>,
+    accounts: &Accounts,
     selection: Option<&Selection>,
     table: Option<&PriceTable>,
 ) -> Result<Option<Vec<Preview>>, CommandError> {
@@ -42,8 +43,7 @@ pub(super) async fn preflight(
         return Ok(None);
     }
     let verify = verification(args);
-    let mut previews =
-        engine::preview::preview(plan, Some(records), keys, account, account.is_some(), &verify).await?;
+    let mut previews = engine::preview::preview(plan, Some(records), keys, accounts, &verify).await?;
     hints::name_commands(&mut previews, &named_workflow(args));
     if let Some(selection) = selection {
         selection::apply_selection(plan, selection, &mut previews)?;

@@ -34,10 +34,12 @@ use crate::report::{self, RunInfo, RunReporter, sanitize};
 use crate::reruns::{self, RerunRequest};
 use crate::run_id::new_run_id;
 use crate::selection::SelectedNodes;
+use crate::services;
 use crate::shell;
 use crate::shutdown::shutdown_signal_with;
 use crate::task_owners;
 use crate::terminal;
+use crate::trust::Trust;
 use crate::unknown_work;
 
 /// Maximum number of tasks without a shot that are listed.
@@ -67,7 +69,9 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
     if let Some(address) = ClusterAddress::new(&args.engine)? {
         return cluster_run::run(&args, plan, &paths, prices.as_ref(), address).await;
     }
-    let backend = Backend::from_environment()?.with_renderer(renderer);
+    let services = services::of_project(&paths)?;
+    let backend =
+        Backend::of_plan(&plan, &services, Trust::new(args.trust_services))?.with_renderer(renderer);
     if args.withdraw {
         return withdraw(&args, &plan, &paths);
     }
@@ -111,7 +115,7 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
     for note in older_picks {
         errln!("{note}");
     }
-    let unclaimed = task_owners::unclaimed_tasks(&args.workflow, salt, &paths, &plan, &service).await?;
+    let unclaimed = task_owners::unclaimed_tasks(&args.workflow, salt, &paths, &plan, &[&service]).await?;
     print_unclaimed(&args, &unclaimed);
     after_run(&args, &plan, exit).await?;
     Ok(exit)
@@ -347,8 +351,8 @@ async fn execute<'t>(
     }
     budget::check_in_flight(&args.budget, is_free, &ledger)?;
     let (reserved, _) = ledger.spending()?;
-    let account = backend.account();
-    let previews = preflight(args, &plan, &ledger, &keys, account.as_deref(), selection.as_ref(), table);
+    let accounts = backend.accounts();
+    let previews = preflight(args, &plan, &ledger, &keys, &accounts, selection.as_ref(), table);
     let estimate = match previews.await? {
         Some(previews) => {
             let budget = BudgetAtStart { is_free, reserved };

@@ -1,5 +1,6 @@
 //! `runner services`: the descriptions of services, and what they say.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,65 +8,150 @@ use std::sync::Arc;
 use contract::answer::Task;
 use contract::{Contract, Model, Placement, Refused, ResolutionSource, TaskState, Word};
 use serde_json::{Value, json};
+use workflow::services::{REHEARSAL, ServiceAddress, Services};
 
-use crate::args::{CheckDescriptionArgs, Format, ListArgs, ServicesCommand, ShowArgs};
+use crate::args::{CheckDescriptionArgs, Format, ListArgs, ServicesCommand, ShowArgs, TrustArgs};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::load;
+use crate::input_file;
+use crate::project_paths::ProjectPaths;
 use crate::report::{Table, sanitize};
+use crate::services;
 use crate::terminal;
+use crate::trust;
 
 pub(crate) fn services(command: &ServicesCommand) -> Result<Exit, CommandError> {
     match command {
-        ServicesCommand::List(args) => Ok(list(args)),
+        ServicesCommand::List(args) => list(args),
         ServicesCommand::Show(args) => show(args),
         ServicesCommand::Check(args) => check(args),
+        ServicesCommand::Trust(args) => trust(args),
     }
 }
 
-/// A description that comes with the program, or one in a file; `None` if the file is none, which is reported.
-fn description(service: &str) -> Result<Option<Arc<Contract>>, CommandError> {
-    if let Some(contract) = Contract::shipped(service) {
-        return Ok(Some(contract));
+/// The services of the project in a folder.
+fn of_project(project: &Path) -> Result<Services, CommandError> {
+    services::of_project(&ProjectPaths::of_existing(project)?)
+}
+
+/// A description that comes with the program, one of a service of the project, or one in a file; `None` if the file is none, which is reported.
+fn description(name: &str, project: &Path) -> Result<Option<Arc<Contract>>, CommandError> {
+    let services = of_project(project)?;
+    if let Some(service) = services.get(name) {
+        return Ok(Some(Arc::clone(&service.contract)));
     }
-    let file = Path::new(service);
+    if let Some(contract) = Contract::shipped(name) {
+        return Ok(Some(Arc::clone(contract)));
+    }
+    let file = Path::new(name);
     if !file.exists() {
-        let names = Contract::shipped_names().collect::<Vec<_>>().join(", ");
-        let name = sanitize::line(service);
+        let shipped = Contract::shipped_names().filter(|name| services.get(name).is_none());
+        let mut names: Vec<String> = services.names().map(str::to_owned).collect();
+        names.extend(shipped.map(str::to_owned));
+        let names = names.join(", ");
+        let name = sanitize::line(name);
         return Err(CommandError::invalid(format!("there is neither a service nor a file `{name}`"))
             .hint(format!("the services are {names}")));
     }
-    let checked = workflow::description::check(&load::read(file)?, service);
+    let checked = workflow::description::check(&input_file::read(file)?, name);
     if !checked.report.diagnostics.is_empty() {
         err!("{}", checked.report.render(terminal::has_color()));
     }
     Ok(checked.contract)
 }
 
-fn list(args: &ListArgs) -> Exit {
-    let mut services: Vec<(&str, Arc<Contract>)> =
-        Contract::shipped_names().filter_map(|name| Some((name, Contract::shipped(name)?))).collect();
-    services.sort_unstable_by_key(|(name, _)| *name);
-    let record = |(name, contract): &(&str, Arc<Contract>)| json!({ "service": name, "title": contract.title(), "url": contract.server() });
+/// A service, or a description that needs an address first.
+struct Listed<'a> {
+    name: &'a str,
+    contract: &'a Contract,
+    address: Option<&'a ServiceAddress>,
+    is_of_project: bool,
+}
+
+impl Listed<'_> {
+    fn has_key(&self) -> bool {
+        self.address.is_some_and(|address| std::env::var_os(&address.key).is_some_and(|key| !key.is_empty()))
+    }
+
+    /// What there is to do before it can be used.
+    fn state(&self) -> String {
+        match self.address {
+            _ if self.name == REHEARSAL => "free".to_owned(),
+            None => "a description for services.yaml".to_owned(),
+            Some(address) if self.has_key() => format!("{} is set", address.key),
+            Some(address) => format!("{} is not set", address.key),
+        }
+    }
+
+    fn record(&self) -> Value {
+        json!({
+            "service": self.name,
+            "title": self.contract.title(),
+            "url": self.address.map(|address| address.url.as_str()),
+            "key": self.address.map(|address| &address.key),
+            "key_is_set": self.has_key(),
+            "is_configured": self.is_of_project,
+        })
+    }
+}
+
+fn list(args: &ListArgs) -> Result<Exit, CommandError> {
+    let services = of_project(&args.project)?;
+    let configured: BTreeSet<&str> = services.configured().map(|(name, _)| name).collect();
+    let of_name = |name| {
+        let service = services.get(name)?;
+        let (contract, address) = (&*service.contract, service.address.as_ref());
+        Some(Listed { name, contract, address, is_of_project: configured.contains(name) })
+    };
+    let mut listed: Vec<Listed<'_>> = services.names().filter_map(of_name).collect();
+    let others = Contract::shipped_names().filter(|name| services.get(name).is_none());
+    listed.extend(others.filter_map(|name| {
+        let contract = &**Contract::shipped(name)?;
+        Some(Listed { name, contract, address: None, is_of_project: false })
+    }));
+    listed.sort_unstable_by_key(|service| (!service.is_of_project, service.name));
     match args.format {
         Format::Text => {
-            let mut table = Table::new(["service", "", "address"]);
-            for (name, contract) in &services {
-                let address = contract.server().unwrap_or("-").to_owned();
-                table.row([(*name).to_owned(), contract.title().to_owned(), address]);
+            let mut table = Table::new(["service", "", "address", "key"]);
+            for service in &listed {
+                let address = service.address.map_or("-", |address| address.url.as_str());
+                let title = service.contract.title();
+                table.row([
+                    sanitize::line(service.name).into(),
+                    sanitize::line(title).into(),
+                    address.to_owned(),
+                    service.state(),
+                ]);
             }
             out!("{}", table.render());
         }
         Format::Json => {
-            outln!("{:#}", json!({ "services": services.iter().map(record).collect::<Vec<_>>() }));
+            outln!("{:#}", json!({ "services": listed.iter().map(Listed::record).collect::<Vec<_>>() }));
         }
-        Format::Ndjson => services.iter().for_each(|service| outln!("{}", record(service))),
+        Format::Ndjson => listed.iter().for_each(|service| outln!("{}", service.record())),
     }
-    Exit::Done
+    Ok(Exit::Done)
+}
+
+/// Confirms where the key of a service goes.
+fn trust(args: &TrustArgs) -> Result<Exit, CommandError> {
+    let services = of_project(&args.project)?;
+    let name = &args.service;
+    let Some(address) = services.get(name).and_then(|service| service.address.as_ref()) else {
+        let names = services.configured().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
+        let error = CommandError::invalid(format!("services.yaml has no service `{}`", sanitize::line(name)));
+        return Err(if names.is_empty() { error } else { error.hint(format!("it has {names}")) });
+    };
+    if !address.is_trusted {
+        trust::confirm(address)?;
+    }
+    let origin = address.url.origin().ascii_serialization();
+    outln!("{name}: the key in {} is sent to {origin}", address.key);
+    Ok(Exit::Done)
 }
 
 fn show(args: &ShowArgs) -> Result<Exit, CommandError> {
-    let Some(contract) = description(&args.service)? else { return Ok(Exit::InvalidInput) };
+    let Some(contract) = description(&args.service, &args.project)? else { return Ok(Exit::InvalidInput) };
     let models = contract.models();
     match args.format {
         Format::Text => {
@@ -142,14 +228,14 @@ fn record(model: &Model) -> Value {
 }
 
 fn check(args: &CheckDescriptionArgs) -> Result<Exit, CommandError> {
-    let Some(contract) = description(&args.service)? else { return Ok(Exit::InvalidInput) };
+    let Some(contract) = description(&args.service, &args.project)? else { return Ok(Exit::InvalidInput) };
     let Some(answer) = &args.answer else {
         let count = contract.models().len();
         let models = if count == 1 { "1 model".to_owned() } else { format!("{count} models") };
         outln!("{}: {models}, no errors", sanitize::line(&args.service));
         return Ok(Exit::Done);
     };
-    let body = String::from_utf8_lossy(&load::read(answer)?).into_owned();
+    let body = String::from_utf8_lossy(&input_file::read(answer)?).into_owned();
     outln!("as the answer to a submission: {}", submission(&contract, args.status, &body));
     outln!("as the answer to a poll: {}", poll(&contract, args.status, &body));
     Ok(Exit::Done)

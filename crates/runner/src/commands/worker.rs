@@ -81,11 +81,11 @@ fn connect(args: &WorkerArgs) -> Result<(Worker, bool), CommandError> {
         Some(file) => Backend::with_key_file(file)?,
         None => Backend::from_environment()?,
     };
-    let Backend::Remote { url, .. } = &backend else {
+    let Backend::Remote(remote) = &backend else {
         return Err(CommandError::unusable(format!("{BASE_URL} is not set: workers share one service"))
             .hint("start one with `runner serve`, or name the service that the account is at"));
     };
-    let is_local = workflow::is_loopback(url);
+    let is_local = workflow::is_loopback(&remote.url);
     let min_poll_interval = if is_local { MIN_LOCAL_POLL_INTERVAL } else { MIN_POLL_INTERVAL };
     let ffmpeg = ffmpeg::find();
     let connection = backend.connect_remote()?;

@@ -220,7 +220,8 @@ fn overrides(overrides: &OverrideArgs) -> impl Iterator<Item = String> {
     let params = overrides.params.iter().map(|(name, value)| format!("--param={name}={value}"));
     let files = overrides.param_files.iter().map(|file| format!("--param-file={}", file.display()));
     let axes = overrides.axes.iter().map(|(name, value)| format!("--axis={name}={value}"));
-    params.chain(files).chain(axes)
+    let service = overrides.service.iter().map(|service| format!("--service={service}"));
+    params.chain(files).chain(axes).chain(service)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use workflow::plan::Plan;
 
 use super::action::Target;
 use crate::args::{EngineAddressArgs, OverrideArgs, WorkflowArgs};
-use crate::backend::Backend;
+use crate::backend;
 use crate::commands::plan::PlannedFile;
 use crate::commands::view::{self, ViewedFile};
 use crate::edited_file;
@@ -27,6 +27,7 @@ use crate::picks::PickStore;
 use crate::price_table;
 use crate::project_paths::ProjectPaths;
 use crate::records::Records;
+use crate::services;
 use crate::task_owners;
 
 /// How often the files are checked.
@@ -233,8 +234,9 @@ impl Project {
         }
         let paths = ProjectPaths::for_workflow(&self.file)?;
         let workflow = WorkflowArgs { file: self.file.clone(), overrides: self.overrides.clone() };
-        let service = Backend::identity_from_environment()?;
-        let tasks = task_owners::unclaimed_tasks(&workflow, None, &paths, plan, &service).await?;
+        let services = backend::planned_without_keys(plan)?;
+        let tasks =
+            task_owners::unclaimed_tasks(&workflow, None, &paths, plan, &services.identities()).await?;
         Ok(tasks.into_iter().map(|(clip, task)| UnclaimedTask { task: task.to_string(), clip }).collect())
     }
 
@@ -254,13 +256,14 @@ impl Project {
         let Ok(paths) = ProjectPaths::for_workflow(&self.file) else { return Vec::new() };
         let ledger = paths.ledger();
         let log = ledger.with_extension("db-wal");
-        let [file, picks, prices] = self.settings(&paths);
-        file_states(&[file, picks, prices, ledger, log], inputs)
+        let [file, picks, prices, services] = self.settings(&paths);
+        file_states(&[file, picks, prices, services, ledger, log], inputs)
     }
 
-    /// The workflow file, the picks and the prices.
-    fn settings(&self, paths: &ProjectPaths) -> [PathBuf; 3] {
-        [self.file.clone(), PickStore::path(paths), paths.folder.join(price_table::DEFAULT_FILE)]
+    /// The workflow file, the picks, the prices and the services.
+    fn settings(&self, paths: &ProjectPaths) -> [PathBuf; 4] {
+        let beside = |name| paths.folder.join(name);
+        [self.file.clone(), PickStore::path(paths), beside(price_table::DEFAULT_FILE), beside(services::FILE)]
     }
 }
 

@@ -53,9 +53,9 @@ impl RunState {
         self.keys.service_independent_key(&self.plan, node, key, |parent| self.artifact(parent))
     }
 
-    /// The parts of the node's key at `service`, as far as its inputs are known.
+    /// The parts of the node's key, as far as its inputs are known.
     #[must_use]
-    pub fn key_parts(&self, node: NodeIx, service: &str) -> Vec<KeyPart> {
-        self.keys.key_parts(&self.plan, node, service, |parent| self.artifact(parent))
+    pub fn key_parts(&self, node: NodeIx) -> Vec<KeyPart> {
+        self.keys.key_parts(&self.plan, node, |parent| self.artifact(parent))
     }
 }

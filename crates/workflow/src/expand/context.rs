@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,15 +11,22 @@ use contract::Contract;
 use crate::files::Files;
 use crate::media_gate::{InspectionError, MediaGateError, MediaInfo};
 use crate::options::Options;
-use crate::plan::Location;
+use crate::plan::{Location, Node};
 use crate::source::{Source, Span};
 use crate::template::Templates;
 use crate::work::WorkBudget;
 
-/// The context of expansion.
+/// The context of expansion, for the shots of one service.
+#[derive(Clone, Copy)]
 pub(crate) struct ExpandCx<'w> {
-    pub(crate) source: &'w Source,
+    shared: &'w SharedCx<'w>,
+    /// What the service is like; of shots that name none where it is about no shot.
     pub(crate) contract: &'w Contract,
+}
+
+/// What is the same for all services.
+pub(crate) struct SharedCx<'w> {
+    pub(crate) source: &'w Source,
     pub(crate) files: &'w dyn Files,
     pub(crate) options: &'w Options,
     pub(crate) templates: Templates<'w>,
@@ -27,11 +35,45 @@ pub(crate) struct ExpandCx<'w> {
     pub(crate) work: WorkBudget,
     /// The local files that are sent inside requests, as far as they were inspected.
     pub(crate) inspected: RefCell<BTreeMap<PathBuf, MediaInfo>>,
+    /// The services that the file names.
+    pub(crate) named: Vec<&'w Contract>,
     /// For how many names of missing files others were looked for.
     pub(crate) file_lookups: Cell<usize>,
 }
 
-impl ExpandCx<'_> {
+impl<'w> ExpandCx<'w> {
+    pub(crate) fn new(shared: &'w SharedCx<'w>, contract: &'w Contract) -> Self {
+        Self { shared, contract }
+    }
+
+    /// The context of shots of a service: the one of this name, or that of shots that name none. `None` if there is no such service.
+    pub(super) fn of_service(&self, name: Option<&str>) -> Option<Self> {
+        let Some(name) = name else { return Some(*self) };
+        let service = self.shared.options.services.get(name)?;
+        Some(Self { contract: &service.contract, ..*self })
+    }
+
+    /// The context of a node's service.
+    pub(super) fn of_node(&self, node: &Node) -> Self {
+        self.of_service(node.service.as_deref()).unwrap_or(*self)
+    }
+
+    /// The descriptions of the services that shots may name, as far as they are known before templates are rendered.
+    pub(super) fn contracts(&self) -> impl Iterator<Item = &'w Contract> + use<'w> {
+        let configured = self.shared.options.services.configured().map(|(_, service)| &*service.contract);
+        std::iter::once(self.contract).chain(configured).chain(self.shared.named.iter().copied())
+    }
+}
+
+impl<'w> Deref for ExpandCx<'w> {
+    type Target = SharedCx<'w>;
+
+    fn deref(&self) -> &SharedCx<'w> {
+        self.shared
+    }
+}
+
+impl SharedCx<'_> {
     /// Inspects a local file that is sent inside requests, or of which a frame is.
     pub(super) fn inspect_file(
         &self,

@@ -50,7 +50,7 @@ pub(super) fn mentions(value: &Yaml, name: &str) -> bool {
 
 fn add_shot<'w>(shot: &'w Shot, names: &mut HashSet<&'w str>) {
     let entries = [&shot.first_frame, &shot.last_frame, &shot.matrix, &shot.pick, &shot.salt];
-    let shared = [&shot.references, &shot.cast, &shot.takes, &shot.retry, &shot.timeout];
+    let shared = [&shot.service, &shot.references, &shot.cast, &shot.takes, &shot.retry, &shot.timeout];
     let shared = shared.into_iter().flatten().map(|entry| &**entry);
     let lines = shot.dialogue.iter().flat_map(|line| std::iter::once(&line.text).chain(&line.speaker));
     for entry in entries.into_iter().flatten().chain(shared).chain(&shot.fields).chain(lines) {

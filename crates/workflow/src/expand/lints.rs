@@ -33,8 +33,7 @@ pub(super) fn run(
     let requests = Requests::new(workflow, nodes);
     prompt_lints::run(workflow, &requests, problems);
     text_lints::run(workflow, cx, problems);
-    let families = nodes.iter().map(|node| (node.family.as_str(), &node.family));
-    text_lints::unused_defaults(workflow, families, cx, problems);
+    text_lints::unused_defaults(workflow, nodes, cx, problems);
     member_lints::run(workflow, &requests, cx, problems);
     sweeps_without_seed(workflow, expansion, &requests, cx, problems);
     retries_with_a_seed(&requests, problems);
@@ -227,20 +226,20 @@ impl<'a> Requests<'a> {
 
 /// Whether a request leaves a word to the service that its model takes.
 fn is_left_open(node: &Node, word: Word, cx: &ExpandCx<'_>) -> bool {
-    let model = cx.contract.model(&node.model);
+    let model = cx.of_node(node).contract.model(&node.model);
     model.is_some_and(|model| model.inputs.get(word).is_some() && node.word(word).is_none())
 }
 
 /// Whether a request has an image or video from which the service can derive the aspect ratio.
 fn takes_an_image(node: &Node, cx: &ExpandCx<'_>) -> bool {
-    let Some(model) = cx.contract.model(&node.model) else { return false };
+    let contract = cx.of_node(node).contract;
+    let Some(model) = contract.model(&node.model) else { return false };
     let media = [Word::FirstFrame, Word::LastFrame, Word::ReferenceImage, Word::ReferenceVideo];
     let mut places = media.into_iter().filter_map(|word| model.inputs.get(word)).flat_map(Placement::places);
     places.any(|at| {
         let at = at.as_str();
         node.request.pointer(at.strip_suffix("/-").unwrap_or(at)).is_some()
-    }) || cx
-        .contract
+    }) || contract
         .fields(&model.family)
         .iter()
         .any(|field| field.media.is_some() && node.request.contains_key(&field.name))

@@ -29,7 +29,7 @@ pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, cx: &ExpandCx<'_
                 continue;
             }
             last = Some((&node.shot, value));
-            let Some(shape) = cx.contract.field_shape(&node.family, field) else { continue };
+            let Some(shape) = cx.of_node(node).contract.field_shape(&node.family, field) else { continue };
             for member in shape.further_members(value, MAX_MEMBERS) {
                 let name = (node.shot.to_string(), format!("{field}{}", member.pointer));
                 if compared.len() < MAX_COMPARED_NAMES

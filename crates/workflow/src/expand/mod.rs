@@ -51,11 +51,12 @@ mod request_template;
 mod resolve;
 mod retry;
 mod said;
+mod service;
 mod text_lints;
 mod urls;
 mod when_lints;
 
-pub(crate) use self::context::ExpandCx;
+pub(crate) use self::context::{ExpandCx, SharedCx};
 use self::dedup::DiagnosticDedup;
 use self::expansion::{Expansion, Instance};
 use self::params::Params;
@@ -136,7 +137,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
         .collect();
     let continued = frames::continued(&media, &expansion);
 
-    let mut builder = request::NodeBuilder::new(cx);
+    let mut builder = request::NodeBuilder::new();
     let mut nodes = Vec::with_capacity(expansion.instances.len());
     let mut failing = vec![0_usize; workflow.shots.len()];
     for (index, instance) in expansion.instances.iter().enumerate() {

@@ -9,13 +9,14 @@ use super::fields::entry;
 use super::interner::Interner;
 use super::media::LocalMedia;
 use super::request_template::{FieldTemplate, RequestTemplate, unknown_fields};
-use super::{ExpandCx, check, request_template};
+use super::{ExpandCx, check, request_template, service};
 use crate::advice::field_message;
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::syntax::{Shot, Workflow};
 
 /// Checks the names of a shot's fields and, of those without templates, the values.
 pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w>, problems: &mut Problems) {
+    let Some(cx) = &service::written(shot, cx) else { return };
     let model = entry(workflow, shot, "model")
         .and_then(|(entry, _)| entry.value.text())
         .and_then(|id| cx.contract.model(id));

@@ -4,9 +4,10 @@
 //! prepared once ([`RequestTemplate`]), equal values are shared between instances, equal media are lowered once, and the
 //! contract's [`IncrementalValidator`] validates a value that the last instance had only once.
 
+use std::ptr;
 use std::sync::Arc;
 
-use contract::{IncrementalValidator, Model, Word};
+use contract::{Contract, IncrementalValidator, Model, Word};
 use serde_json::Value;
 
 use super::cast_prompt;
@@ -17,7 +18,7 @@ use super::price_inputs::price_inputs;
 use super::provenance::origin_span;
 use super::request_builder::{BuiltField, FieldState, InstanceCx, PlacedValue, RequestBuilder};
 use super::request_template::{self, RequestTemplate};
-use super::{ExpandCx, check, dialogue, fields, local_paths, lower, place, request_media, said};
+use super::{ExpandCx, check, dialogue, fields, local_paths, lower, place, request_media, said, service};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean_model, quoted_list, shortened};
 use crate::limits;
 use crate::plan::{Node, Request};
@@ -26,26 +27,47 @@ use crate::units::VideoDuration;
 
 /// Builds the nodes of all instances of a workflow.
 pub(super) struct NodeBuilder<'w> {
-    /// Those of the last shot, one for each model that its instances use.
+    /// Those of the last shot, one for each service and model that its instances use.
     templates: Vec<RequestTemplate<'w>>,
     /// The last shot, and its entry for `model`.
     shot: Option<(usize, Option<&'w Entry>)>,
-    validator: IncrementalValidator<'w>,
+    services: Vec<ServiceRequests<'w>>,
     interner: Interner,
     local: LocalMedia,
+}
+
+/// What the requests to one service have in common.
+struct ServiceRequests<'w> {
+    contract: &'w Contract,
+    validator: IncrementalValidator<'w>,
     /// The request fields that are the first frame of some model.
     first_frame_fields: Vec<&'w str>,
 }
 
+impl<'w> ServiceRequests<'w> {
+    /// Those of a service, among those of all.
+    fn of<'a>(all: &'a mut Vec<Self>, cx: &ExpandCx<'w>) -> &'a mut Self {
+        let known = all.iter().position(|service| ptr::eq(service.contract, cx.contract));
+        let index = known.unwrap_or_else(|| {
+            all.push(Self {
+                contract: cx.contract,
+                validator: cx.contract.incremental_validator(),
+                first_frame_fields: lower::first_frame_fields(cx),
+            });
+            all.len() - 1
+        });
+        &mut all[index]
+    }
+}
+
 impl<'w> NodeBuilder<'w> {
-    pub(super) fn new(cx: &ExpandCx<'w>) -> Self {
+    pub(super) fn new() -> Self {
         Self {
             templates: Vec::new(),
             shot: None,
-            validator: cx.contract.incremental_validator(),
+            services: Vec::new(),
             interner: Interner::default(),
             local: LocalMedia::default(),
-            first_frame_fields: lower::first_frame_fields(cx),
         }
     }
 
@@ -72,16 +94,22 @@ impl<'w> NodeBuilder<'w> {
             }
         };
         self.shot = Some((index, model_entry));
+        let (service, cx) = service::of_instance(icx, cx, dedup, problems)?;
+        let cx = &cx;
         let Some(model) = model(icx, model_entry, cx, dedup, problems) else {
             for diagnostic in request_template::unknown_fields(shot, None, cx) {
                 dedup.add(icx.instance, diagnostic);
             }
             return None;
         };
-        let Self { templates, validator, interner, local, first_frame_fields, .. } = self;
-        let existing = templates.iter().position(|template| template.model.id == model.id);
+        let Self { templates, services, interner, local, .. } = self;
+        let ServiceRequests { validator, first_frame_fields, .. } = ServiceRequests::of(services, cx);
+        let existing = templates.iter().position(|template| {
+            template.model.id == model.id && template.service.as_deref() == service.as_deref()
+        });
         let index = existing.unwrap_or_else(|| {
-            templates.push(RequestTemplate::new(icx.workflow, shot, Arc::clone(&model), interner, local, cx));
+            let template = RequestTemplate::new(icx.workflow, shot, Arc::clone(&model), interner, local, cx);
+            templates.push(RequestTemplate { service: service.map(|name| interner.name(&name)), ..template });
             templates.len() - 1
         });
         let template = &mut templates[index];
@@ -140,6 +168,7 @@ impl<'w> NodeBuilder<'w> {
             picked: icx.expanded.picked_render(icx.instance),
             note: template.note.clone(),
             dialogue,
+            service: template.service.clone(),
             model: Arc::clone(&template.model_id),
             family: model.family.clone(),
             price,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use contract::{Family, Field, FieldKind, FieldShape, Model, Placement, UnknownMember, Word};
+use contract::{Contract, Family, Field, FieldKind, FieldShape, Model, Placement, UnknownMember, Word};
 use serde_json::Value;
 
 use super::cast_prompt::ComposedPrompt;
@@ -33,6 +33,8 @@ pub(super) type Names = Arc<[Arc<str>]>;
 
 /// The common part of the nodes of a shot's instances with one model.
 pub(super) struct RequestTemplate<'w> {
+    /// The name of the service, if it has one.
+    pub(super) service: Option<Arc<str>>,
     pub(super) model: Arc<Model>,
     pub(super) shot: Arc<str>,
     pub(super) step_of: Option<Arc<str>>,
@@ -54,7 +56,7 @@ pub(super) struct RequestTemplate<'w> {
     /// What the last instance says, shared with the next one if equal.
     pub(super) said: Arc<[Said]>,
     /// The field names of the last instance, shared with the next one if equal.
-    names: Names,
+    pub(super) names: Names,
 }
 
 /// What a key of a shot sets in the requests of a template.
@@ -165,6 +167,7 @@ impl<'w> RequestTemplate<'w> {
         });
         let fields = fields.collect();
         Self {
+            service: None,
             shot: shot.id.value.as_str().into(),
             step_of: shot.step.as_ref().map(|step| step.shot.as_str().into()),
             group: workflow.group_of(shot).map(|group| group.key.value.as_str().into()),
@@ -404,14 +407,15 @@ pub(super) fn check_defaults(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &
 }
 
 fn all_fields<'c>(cx: &ExpandCx<'c>) -> impl Iterator<Item = &'c str> {
-    let contract = cx.contract;
-    let fields =
-        contract.families().flat_map(|family| contract.fields(family)).map(|field| field.name.as_str());
+    let of_service = |contract: &'c Contract| {
+        contract.families().flat_map(|family| contract.fields(family)).map(|field| field.name.as_str())
+    };
+    let fields = cx.contracts().flat_map(of_service);
     let words: Vec<&str> = Word::ALL.into_iter().filter(|word| word.is_key()).map(Word::as_str).collect();
     fields.chain(words)
 }
 
-fn is_field_of_any(name: &str, cx: &ExpandCx<'_>) -> bool {
+pub(super) fn is_field_of_any(name: &str, cx: &ExpandCx<'_>) -> bool {
     all_fields(cx).any(|field| field == name)
 }
 

@@ -1,11 +1,15 @@
 //! Lints of texts as they are written: placeholders of other template languages, and fields that a text has swallowed.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use contract::{Contract, Model};
 
 use super::ExpandCx;
 use super::axes::axis_names;
-use super::request_template::is_word_of;
+use super::request_template::{is_field_of_any, is_word_of};
 use crate::diagnostic::{Diagnostic, Problems};
+use crate::plan::Node;
 use crate::source::Span;
 use crate::syntax::keys::shot::SHOT;
 use crate::syntax::{Entry, Workflow};
@@ -117,8 +121,7 @@ fn swallowed_field(entry: &Entry, cx: &ExpandCx<'_>) -> Option<Diagnostic> {
         let start = offset + line.len() - line.trim_start().len();
         offset += line.len();
         let Some((key, value)) = line.trim().split_once(": ") else { continue };
-        let is_key =
-            SHOT.has(key) || cx.contract.families().any(|family| cx.contract.field(family, key).is_some());
+        let is_key = SHOT.has(key) || is_field_of_any(key, cx);
         // A sentence may begin with such a word and go on; the value of a field is short.
         if is_key && !value.trim().is_empty() && !value.trim().contains(' ') {
             let span = Span::new(start, start + key.len());
@@ -131,31 +134,34 @@ fn swallowed_field(entry: &Entry, cx: &ExpandCx<'_>) -> Option<Diagnostic> {
 }
 
 /// Defaults that no request of the workflow has, because no family of its models takes them.
-pub(super) fn unused_defaults<'n>(
+pub(super) fn unused_defaults(
     workflow: &Workflow,
-    families: impl Iterator<Item = (&'n str, &'n contract::Family)>,
+    nodes: &[Node],
     cx: &ExpandCx<'_>,
     problems: &mut Problems,
 ) {
-    let families: HashMap<&str, &contract::Family> = families.collect();
-    if families.is_empty() {
+    let models: HashMap<(Option<&str>, &str), &Node> =
+        nodes.iter().map(|node| ((node.service.as_deref(), &*node.model), node)).collect();
+    if models.is_empty() {
         return;
     }
-    let has_word = |family: &contract::Family, name: &str| {
-        let mut models = cx.contract.models().iter().filter(|model| model.family == *family);
-        models.any(|model| is_word_of(name, model))
-    };
-    let takes = |family: &contract::Family, name: &str| {
-        cx.contract.field(family, name).is_some() || has_word(family, name)
-    };
+    let models: Vec<(&Contract, Arc<Model>)> = models
+        .into_values()
+        .filter_map(|node| {
+            let contract = cx.of_node(node).contract;
+            Some((contract, contract.model(&node.model)?))
+        })
+        .collect();
     for entry in workflow.all_defaults() {
         let name = entry.key.value.as_str();
-        let is_field = cx.contract.families().any(|family| takes(family, name));
-        let is_sent = families.values().any(|family| takes(family, name));
-        if is_field && !is_sent && !is_null(&entry.value) {
-            let mut fields: Vec<&str> = families
-                .values()
-                .flat_map(|family| cx.contract.fields(family))
+        let takes = |(contract, model): &(&Contract, Arc<Model>)| {
+            contract.field(&model.family, name).is_some() || is_word_of(name, model)
+        };
+        // What no service has is an error.
+        if !models.iter().any(takes) && !is_null(&entry.value) {
+            let mut fields: Vec<&str> = models
+                .iter()
+                .flat_map(|(contract, model)| contract.fields(&model.family))
                 .map(|field| field.name.as_str())
                 .collect();
             fields.sort_unstable();

@@ -42,6 +42,9 @@ pub struct Node {
     /// What is said in it, for people only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialogue: Option<Arc<[DialogueLine]>>,
+    /// The name of the service that it is sent to. `None`: the one of whoever runs the plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<Arc<str>>,
     /// The model's id (spec 2.1).
     pub model: Arc<str>,
     /// The family that the model belongs to.

@@ -331,7 +331,14 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
             json!({ "anyOf": [voice, { "type": "array", "items": voice, "maxItems": limits::MAX_VOICES }] })
         }
         Shape::Loudness => json!({ "type": "string", "pattern": r"^\s*-[\d.]+\s*[lL][uU][fF][sS]\s*$" }),
-        // The last four are of price tables, which have no schema.
-        Shape::Any | Shape::Money | Shape::Currency | Shape::Date | Shape::Prices => json!({}),
+        // All but the first are of price tables and lists of services, which have no schema.
+        Shape::Any
+        | Shape::Money
+        | Shape::Currency
+        | Shape::Date
+        | Shape::Prices
+        | Shape::Services
+        | Shape::Limits
+        | Shape::Models => json!({}),
     }
 }

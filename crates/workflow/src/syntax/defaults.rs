@@ -18,8 +18,11 @@ pub(crate) fn apply(workflow: &mut Workflow, problems: &mut Problems) {
         let members = workflow.shots.iter_mut().filter(|shot| shot.group == Some(index));
         members.for_each(|shot| defaults.fill(shot));
     }
-    let Workflow { defaults, shot_defaults, shots, .. } = workflow;
-    let defaults = ShotDefaults::take(defaults, shot_defaults, shots.len(), problems);
+    let Workflow { service, defaults, shot_defaults, shots, .. } = workflow;
+    let mut defaults = ShotDefaults::take(defaults, shot_defaults, shots.len(), problems);
+    if defaults.service.is_none() {
+        defaults.service.clone_from(service);
+    }
     for shot in shots {
         defaults.fill(shot);
         remove_nulls(shot);
@@ -30,6 +33,7 @@ pub(crate) fn apply(workflow: &mut Workflow, problems: &mut Problems) {
 #[derive(Debug, Default)]
 struct ShotDefaults {
     note: Option<Spanned<Arc<str>>>,
+    service: Option<Arc<Entry>>,
     references: Option<Arc<Entry>>,
     cast: Option<Arc<Entry>>,
     takes: Option<Arc<Entry>>,
@@ -85,6 +89,7 @@ impl ShotDefaults {
                 }
                 self.references = Some(entry);
             }
+            name if name == keys::SERVICE.name => self.service = Some(entry),
             name if name == keys::CAST.name => self.cast = Some(entry),
             name if name == keys::TAKES.name => self.takes = Some(entry),
             name if name == keys::RETRY.name => self.retry = Some(entry),
@@ -97,8 +102,9 @@ impl ShotDefaults {
         if shot.note.is_none() {
             shot.note.clone_from(&self.note);
         }
-        let Shot { references, cast, takes, retry, timeout, .. } = shot;
+        let Shot { service, references, cast, takes, retry, timeout, .. } = shot;
         for (own, default) in [
+            (service, &self.service),
             (references, &self.references),
             (cast, &self.cast),
             (takes, &self.takes),
@@ -117,8 +123,8 @@ fn remove_nulls(shot: &mut Shot) {
     if shot.note.as_ref().is_some_and(|note| note.value.is_empty()) {
         shot.note = None;
     }
-    let Shot { references, cast, takes, retry, timeout, .. } = shot;
-    for own in [references, cast, takes, retry, timeout] {
+    let Shot { service, references, cast, takes, retry, timeout, .. } = shot;
+    for own in [service, references, cast, takes, retry, timeout] {
         if own.as_ref().is_some_and(|entry| entry.value.is_null()) {
             *own = None;
         }

@@ -1,6 +1,7 @@
 //! Reads a workflow file: reports everything that is wrong and reads the rest.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::file_parts::{defaults, include, params_of, version};
 use super::keys::shot as shot_keys;
@@ -40,6 +41,7 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
     Some(Workflow {
         name: name.unwrap_or_else(|| Spanned::new(file_stem(source.name()), file.span())),
         start: file.span(),
+        service: file.entry(&keys::SERVICE).map(Arc::new),
         include: include(&file, problems),
         params: params_of(&file, &keys::PARAMS, false, problems),
         cast: cast::read(&file, false, problems),

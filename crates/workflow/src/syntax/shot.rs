@@ -37,6 +37,7 @@ pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
         note: note(&map, problems),
         group_name: group(&map, problems),
         group: None,
+        service: map.entry(&keys::SERVICE).map(Arc::new),
         dialogue: dialogue::read(&map, problems),
         continues,
         first_frame,

@@ -19,6 +19,8 @@ pub struct Workflow {
     pub name: Spanned<String>,
     /// The file's first key: the span of problems that concern the file as a whole.
     pub start: Span,
+    /// The service of shots that name none.
+    pub service: Option<Arc<Entry>>,
     /// Files whose parameters and defaults are merged in; empty once that is done.
     pub include: Vec<Spanned<String>>,
     /// Parameters in the order of the file, those of included files first; each may use those above it.
@@ -58,6 +60,8 @@ pub struct Shot {
     pub group_name: Option<Spanned<String>>,
     /// The index of its group among those of the workflow.
     pub group: Option<usize>,
+    /// The service that renders it.
+    pub service: Option<Arc<Entry>>,
     /// What is said; no effect on the request.
     pub dialogue: Vec<LineSpec>,
     /// The shot from whose last frame this one starts.
@@ -113,6 +117,11 @@ pub(crate) struct Repeats {
 }
 
 impl Workflow {
+    /// The services that shots name, where that is no template; some more than once.
+    pub(crate) fn services(&self) -> impl Iterator<Item = &str> {
+        self.shots.iter().filter_map(|shot| shot.service.as_ref()?.value.text())
+    }
+
     /// The indexes of the shots by their ids; a repeated shot is its last step.
     pub(crate) fn shot_indexes(&self) -> HashMap<&str, usize> {
         let repeated = self.repeats.last.iter().map(|(id, index)| (id.as_str(), *index));

@@ -18,7 +18,7 @@ use workflow::plan::{Film, Plan};
 
 use self::clips::ClipCollector;
 use crate::args::{ExportArgs, ExportFormatArgs, Format};
-use crate::backend::{Backend, EMBEDDED};
+use crate::backend;
 use crate::commands::atomic_write::atomic_write;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -84,10 +84,10 @@ impl<'p> FilmProject<'p> {
     pub(super) async fn read(plan: &'p Arc<Plan>, file: &'p Path) -> Result<Self, CommandError> {
         let paths = ProjectPaths::for_workflow(file)?;
         let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
-        let service = Backend::identity_from_environment()?;
-        let keys = key_resolver(plan, ledger.as_ref(), &service)?;
+        let services = backend::planned_without_keys(plan)?;
+        let keys = key_resolver(plan, ledger.as_ref(), &services.identity)?;
         let (previews, videos) =
-            survey(plan, ledger.as_ref(), &keys, None, service != EMBEDDED, &Verify::Metadata).await?;
+            survey(plan, ledger.as_ref(), &keys, &services.accounts, &Verify::Metadata).await?;
         Ok(Self { plan, file, paths, ledger, previews, videos })
     }
 

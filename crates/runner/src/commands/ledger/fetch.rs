@@ -1,6 +1,6 @@
 //! `runner ledger fetch`: downloads the videos of recorded tasks, whether or not a shot still asks for them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,10 +12,11 @@ use futures_util::stream::FuturesUnordered;
 use renderer::Renderer;
 use scheduler::{AttemptState, TaskId};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use tokio::time::{Instant, Interval};
 
 use crate::args::{FetchArgs, Format};
-use crate::backend::{Backend, Connection};
+use crate::backend::{self, Backend, Connection};
 use crate::clock::now;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -23,8 +24,10 @@ use crate::ffmpeg;
 use crate::hints;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::report::{humanize, sanitize};
+use crate::services;
 use crate::shell;
 use crate::shutdown::shutdown_signal_with;
+use crate::trust::Trust;
 
 /// The longest silence.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_mins(1);
@@ -36,11 +39,9 @@ pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Resul
     }
     let paths = ProjectPaths::of_existing(&args.project)?;
     let ledger = paths.open_ledger(&args.project)?;
-    let backend = Backend::from_environment()?.with_renderer(renderer);
-    let service = backend.identity();
-    let rows = selected(&args, &ledger, &service)?;
+    let rows = selected(&args, &ledger)?;
     if rows.is_empty() {
-        report_nothing(args.format, &service);
+        report_nothing(args.format);
         return Ok(Exit::Done);
     }
     let remaining = Arc::new(Mutex::new(rows.clone()));
@@ -51,32 +52,98 @@ pub(crate) async fn fetch(args: FetchArgs, renderer: Arc<dyn Renderer>) -> Resul
             format!("exiting at once: the tasks are kept; {}", continued_by(&command(&args, &remaining)))
         }
     });
-    // The embedded service waits while another program uses its folder.
-    let mut interrupted = interrupt.clone();
-    let connection = tokio::select! {
-        connection = backend.connect(&paths, ffmpeg::find()) => connection?,
-        Ok(_) = interrupted.wait_for(|is_interrupted| *is_interrupted) => {
-            errln!("interrupted: nothing was fetched; {}", continued_by(&command(&args, &rows)));
-            return Ok(Exit::Interrupted);
-        }
-    };
-    let Connection { provider, policy, service } = connection;
-    let config = FetchConfig {
-        ledger: Arc::new(ledger),
-        provider,
-        policy,
-        clock: Clock::starting_at(now()),
-        ffmpeg: ffmpeg::find(),
-        turns: Turns::default(),
-        on_wait: waits(),
-        interrupt,
-    };
-    let result = fetch_all(&args, &config, &rows, &paths, &remaining).await;
-    drop(config);
-    if let Some(service) = service {
-        service.stop().await;
-    }
+    let fetch =
+        Fetch { args: &args, paths: &paths, ledger: Arc::new(ledger), remaining: &remaining, interrupt };
+    let mut records = Vec::new();
+    let result = fetch.all_services(rows, &renderer, &mut records).await;
+    print_records(args.format, records);
     result
+}
+
+/// What is fetched, from whichever service.
+struct Fetch<'a> {
+    args: &'a FetchArgs,
+    paths: &'a ProjectPaths,
+    ledger: Arc<Ledger>,
+    /// The tasks that are not fetched yet.
+    remaining: &'a Mutex<Vec<AttemptRow>>,
+    interrupt: watch::Receiver<bool>,
+}
+
+impl Fetch<'_> {
+    /// Fetches the tasks of one service after the other.
+    async fn all_services(
+        &self,
+        rows: Vec<AttemptRow>,
+        renderer: &Arc<dyn Renderer>,
+        records: &mut Vec<Value>,
+    ) -> Result<Exit, CommandError> {
+        let services = services::of_project(self.paths)?;
+        let mut by_service: BTreeMap<String, Vec<AttemptRow>> = BTreeMap::new();
+        for row in rows {
+            by_service.entry(row.service.clone()).or_default().push(row);
+        }
+        let (mut open, mut failed) = (false, false);
+        for (identity, rows) in by_service {
+            let backend = Backend::of_identity(&identity, &services, Trust::new(self.args.trust_services));
+            let exit = match backend {
+                Ok(backend) => {
+                    self.of_service(backend.with_renderer(Arc::clone(renderer)), &rows, records).await?
+                }
+                // What was not asked for by name does not stop the others.
+                Err(error) if self.args.all => {
+                    error.print();
+                    Exit::ActionNeeded
+                }
+                Err(error) => return Err(error),
+            };
+            match exit {
+                Exit::Interrupted => return Ok(exit),
+                Exit::Done => {}
+                Exit::Failed => failed = true,
+                _ => open = true,
+            }
+        }
+        Ok(match (open, failed) {
+            (true, _) => Exit::ActionNeeded,
+            (false, true) => Exit::Failed,
+            (false, false) => Exit::Done,
+        })
+    }
+
+    async fn of_service(
+        &self,
+        backend: Backend,
+        rows: &[AttemptRow],
+        records: &mut Vec<Value>,
+    ) -> Result<Exit, CommandError> {
+        // The embedded service waits while another program uses its folder.
+        let mut interrupted = self.interrupt.clone();
+        let connection = tokio::select! {
+            connection = backend.connect(self.paths, ffmpeg::find()) => connection?,
+            Ok(_) = interrupted.wait_for(|is_interrupted| *is_interrupted) => {
+                errln!("interrupted: nothing was fetched; {}", continued_by(&command(self.args, rows)));
+                return Ok(Exit::Interrupted);
+            }
+        };
+        let Connection { provider, policy, service } = connection;
+        let config = FetchConfig {
+            ledger: Arc::clone(&self.ledger),
+            provider,
+            policy,
+            clock: Clock::starting_at(now()),
+            ffmpeg: ffmpeg::find(),
+            turns: Turns::default(),
+            on_wait: waits(),
+            interrupt: self.interrupt.clone(),
+        };
+        let result = fetch_all(self.args, &config, rows, self.paths, self.remaining, records).await;
+        drop(config);
+        if let Some(service) = service {
+            service.stop().await;
+        }
+        result
+    }
 }
 
 /// Adds the command for all tasks where a workflow file is named in the place of a task.
@@ -86,7 +153,7 @@ fn with_file_hint(error: CommandError, task: &str) -> CommandError {
 }
 
 /// The recorded tasks that the arguments name.
-fn selected(args: &FetchArgs, ledger: &Ledger, service: &str) -> Result<Vec<AttemptRow>, CommandError> {
+fn selected(args: &FetchArgs, ledger: &Ledger) -> Result<Vec<AttemptRow>, CommandError> {
     let mut open = ledger.open_tasks()?;
     // `clean` removes videos that later ones supersede: those are fetched by name only.
     let names: Vec<TaskId> = args.tasks.iter().cloned().map(TaskId).collect();
@@ -95,23 +162,18 @@ fn selected(args: &FetchArgs, ledger: &Ledger, service: &str) -> Result<Vec<Atte
         ledger.tasks_without_file(names)?.into_iter().filter(|(_, is_latest)| *is_latest || !args.all);
     open.extend(without_file.map(|(row, _)| row));
     if args.all {
-        return Ok(open.into_iter().filter(|row| row.service == service).collect());
+        return Ok(open);
     }
+    let usual = backend::identity_from_environment()?;
     let mut rows = Vec::with_capacity(args.tasks.len());
     for name in &args.tasks {
         let has_name = |row: &&AttemptRow| row.task.as_ref().is_some_and(|task| task.as_str() == name);
         let mut matches = open.iter().filter(has_name);
-        match (matches.clone().find(|row| row.service == service), matches.next()) {
-            (Some(row), _) if rows.iter().any(|selected: &AttemptRow| selected.attempt == row.attempt) => {}
-            (Some(row), _) => rows.push(row.clone()),
-            (None, Some(other)) => {
-                return Err(CommandError::invalid(format!(
-                    "task {name} was submitted to {}, but the environment names {service}",
-                    other.service
-                ))
-                .hint(format!("set RUNNER_BASE_URL and RUNNER_API_KEY for {}", other.service)));
-            }
-            (None, None) => {
+        // Two services may have tasks of the same id.
+        match matches.clone().find(|row| row.service == usual).or_else(|| matches.next()) {
+            Some(row) if rows.iter().any(|selected: &AttemptRow| selected.attempt == row.attempt) => {}
+            Some(row) => rows.push(row.clone()),
+            None => {
                 let error = CommandError::invalid(format!("no task {name} without a video is recorded here"));
                 return Err(with_file_hint(error.hint("`runner status` lists the tasks"), name));
             }
@@ -120,9 +182,9 @@ fn selected(args: &FetchArgs, ledger: &Ledger, service: &str) -> Result<Vec<Atte
     Ok(rows)
 }
 
-fn report_nothing(format: Format, service: &str) {
+fn report_nothing(format: Format) {
     match format {
-        Format::Text => outln!("every task of {service} that is recorded here has its video"),
+        Format::Text => outln!("every task that is recorded here has its video"),
         Format::Json => outln!("[]"),
         Format::Ndjson => {}
     }
@@ -140,6 +202,7 @@ async fn fetch_all(
     rows: &[AttemptRow],
     paths: &ProjectPaths,
     unfinished: &Mutex<Vec<AttemptRow>>,
+    records: &mut Vec<Value>,
 ) -> Result<Exit, CommandError> {
     let project = shell::path(&args.project);
     let close = |row: &AttemptRow| hints::close_command(&project, row.attempt.as_str());
@@ -148,7 +211,6 @@ async fn fetch_all(
         .iter()
         .map(|row| async move { (row, fetch_task(config, row, paths.out(&row.workflow), timeout).await) })
         .collect();
-    let mut records = Vec::new();
     let (mut open, mut failed) = (0, 0);
     let mut remaining = Vec::new();
     let mut notices = Notices::new(config, rows.len());
@@ -165,13 +227,9 @@ async fn fetch_all(
             }
             Err(FetchError::Unauthorized(failure)) => {
                 let message = sanitize::message(&failure.message);
-                print_records(args.format, records);
                 return Err(CommandError::unusable(format!("the service cannot be used: {message}")));
             }
-            Err(FetchError::Ledger(error)) => {
-                print_records(args.format, records);
-                return Err(error.into());
-            }
+            Err(FetchError::Ledger(error)) => return Err(error.into()),
             Err(error) => {
                 // Where the service had lost it when a `retry` gave it up, it rarely comes back, and its shot has another one.
                 open += usize::from(!args.all || row.state != AttemptState::Expired);
@@ -189,7 +247,6 @@ async fn fetch_all(
         let mut unfinished = unfinished.lock().unwrap_or_else(PoisonError::into_inner);
         unfinished.retain(|unfinished_row| unfinished_row.attempt != row.attempt);
     }
-    print_records(args.format, records);
     if !remaining.is_empty() {
         let (count, all) = (remaining.len(), rows.len());
         let are = if count == 1 { "is" } else { "are" };

@@ -22,7 +22,8 @@ use crate::exit::Exit;
 use crate::price_table::PriceTable;
 use crate::project_paths::ProjectPaths;
 use crate::run_id::new_run_id;
-use crate::{budget, ffmpeg, load, task_owners};
+use crate::trust::Trust;
+use crate::{budget, ffmpeg, load, services, task_owners};
 
 pub(crate) async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     let plan = match load::load(&args.workflow.file, &args.workflow.overrides) {
@@ -35,7 +36,7 @@ pub(crate) async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
         Err(error) => return Ok(error.report(args.format)),
     };
     let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
-    let backend = Backend::from_environment()?;
+    let backend = Backend::of_plan(&plan, &services::of_project(&paths)?, Trust::All)?;
     let (service, account) = (backend.identity(), backend.account());
     let descriptions =
         descriptions::Descriptions::read(&paths, args.from_folder.as_deref(), &args.workflow.file)?;

@@ -6,6 +6,7 @@ use std::path::Path;
 use contract::Word;
 use engine::artifact_store::Verify;
 use engine::preview::survey;
+use engine::provider::Accounts;
 use scheduler::Artifact;
 use serde_json::Value;
 use workflow::ShotRef;
@@ -44,8 +45,10 @@ pub(super) async fn list(
     }
     let paths = ProjectPaths::for_workflow(file)?;
     let records = Records::open(&paths, engine, Some(plan.name())).await?;
-    let keys = records.key_resolver(plan, &records.service_identity()?).await?;
-    let (previews, mut videos) = survey(plan, records.work(), &keys, None, false, &Verify::Metadata).await?;
+    let services = records.services_without_keys(plan)?;
+    let keys = records.key_resolver(plan, &services.identity).await?;
+    let (previews, mut videos) =
+        survey(plan, records.work(), &keys, &Accounts::default(), &Verify::Metadata).await?;
     // A person picks by looking at them.
     records.localize(&previews, &mut videos, &paths.out(plan.name())).await?;
     let open: HashSet<(PickKind, NodeIx)> =

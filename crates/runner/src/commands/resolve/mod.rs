@@ -24,6 +24,7 @@ use crate::exit::Exit;
 use crate::project_paths::ProjectPaths;
 use crate::report::sanitize;
 use crate::shell;
+use crate::trust::Trust;
 
 /// The resolution as printed.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -59,7 +60,8 @@ pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> R
         && !args.no_verify
     {
         for row in &rows {
-            verify::verify_task(row, task, &paths, Arc::clone(&renderer)).await?;
+            verify::verify_task(row, task, &paths, Trust::new(args.trust_services), Arc::clone(&renderer))
+                .await?;
         }
     }
     if rows.is_empty() && args.format == Format::Text {

@@ -13,6 +13,8 @@ use crate::backend::Backend;
 use crate::clock::{now, utc_time};
 use crate::error::CommandError;
 use crate::project_paths::ProjectPaths;
+use crate::services;
+use crate::trust::Trust;
 
 /// Maximum clock skew between this machine and the service.
 const MAX_CLOCK_SKEW: Duration = Duration::from_mins(10);
@@ -28,20 +30,12 @@ pub(super) async fn verify_task(
     row: &AttemptRow,
     task: &TaskId,
     paths: &ProjectPaths,
+    trust: Trust,
     renderer: Arc<dyn Renderer>,
 ) -> Result<(), CommandError> {
-    let backend = Backend::from_environment()?.with_renderer(renderer);
-    if backend.identity() != row.service {
-        let service = &row.service;
-        return Err(CommandError::invalid(format!(
-            "attempt {} was submitted to {service}, but the environment names {}",
-            row.attempt,
-            backend.identity(),
-        ))
-        .hint(format!(
-            "set RUNNER_BASE_URL and RUNNER_API_KEY for {service}, or use --no-verify if task {task} is the right one"
-        )));
-    }
+    let backend = Backend::of_identity(&row.service, &services::of_project(paths)?, trust)
+        .map_err(|error| error.hint(format!("or use --no-verify if task {task} is the right one")))?
+        .with_renderer(renderer);
     let connected = backend.connect(paths, crate::ffmpeg::find()).await?;
     let described = describe_task(&*connected.provider, task, &connected.policy).await;
     drop(connected.provider);

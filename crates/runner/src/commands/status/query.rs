@@ -15,6 +15,7 @@ use super::record::{
 };
 use super::source::StatusSource;
 use super::task_action::about_task;
+use crate::backend::EMBEDDED;
 use crate::hints;
 use crate::load;
 use crate::project_paths::ProjectPaths;
@@ -272,7 +273,7 @@ impl StatusQuery {
             let file = &self.file;
             let (reason, action) = match &open.task {
                 Some(task) => about_task(self, open, task, owner),
-                None if open.service == "embedded" => (
+                None if open.service == EMBEDDED => (
                     ActionReason::Indeterminate,
                     format!("`runner run {file}` asks the embedded service for its outcome"),
                 ),

@@ -15,12 +15,12 @@ use viewer::Manifest;
 use workflow::plan::Plan;
 
 use crate::args::{EngineAddressArgs, Format, OverrideArgs, ViewArgs};
-use crate::backend::EMBEDDED;
 use crate::clock::now;
 use crate::commands::atomic_write::atomic_write;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::hints;
+use crate::input_file::LoadError;
 use crate::load;
 use crate::named_workflow::NamedWorkflow;
 use crate::price_table::PriceTable;
@@ -124,7 +124,7 @@ pub(crate) fn read_manifest(folder: &Path) -> Result<Option<Manifest>, CommandEr
 /// What became of the page of a workflow.
 enum Page {
     Written(PathBuf),
-    Invalid(load::LoadError),
+    Invalid(LoadError),
     Interrupted,
 }
 
@@ -171,7 +171,7 @@ pub(crate) async fn collect(
     plan: &Arc<Plan>,
     viewed: ViewedFile<'_>,
     records: &Records,
-) -> Result<Result<(PathBuf, Manifest), load::LoadError>, CommandError> {
+) -> Result<Result<(PathBuf, Manifest), LoadError>, CommandError> {
     let collected = collect_without_posters(plan, viewed, records).await?;
     let Ok((folder, mut manifest)) = collected else { return Ok(collected) };
     fs_err::create_dir_all(&folder)?;
@@ -185,17 +185,17 @@ pub(crate) async fn collect_without_posters(
     plan: &Arc<Plan>,
     viewed: ViewedFile<'_>,
     records: &Records,
-) -> Result<Result<(PathBuf, Manifest), load::LoadError>, CommandError> {
+) -> Result<Result<(PathBuf, Manifest), LoadError>, CommandError> {
     let ViewedFile { file, overrides, engine, output_dir } = viewed;
     let workflow = NamedWorkflow::new(file, &engine.suffix()).with_arguments(overrides, None, output_dir);
     let paths = ProjectPaths::for_workflow(file)?;
     let folder = paths.out_or(output_dir, plan.name())?;
-    let service = records.service_identity()?;
-    let keys = records.key_resolver(plan, &service).await?;
+    let services = records.services_without_keys(plan)?;
+    let keys = records.key_resolver(plan, &services.identity).await?;
     let (mut previews, mut videos) =
-        survey(plan, records.work(), &keys, None, service != EMBEDDED, &Verify::Metadata).await?;
+        survey(plan, records.work(), &keys, &services.accounts, &Verify::Metadata).await?;
     hints::name_commands(&mut previews, &workflow);
-    if service != EMBEDDED {
+    if !services.is_free() {
         let folders = VideoFolders { paths: &paths, output_dir: &folder };
         unknown_work::mark(plan, records, &keys, folders, &workflow, engine, &mut previews).await?;
     }
@@ -214,7 +214,7 @@ pub(crate) async fn collect_without_posters(
         previews: &previews,
         videos: &videos,
         // The embedded service is free, whatever the price table says.
-        currency: prices.filter(|_| service != EMBEDDED).map(|prices| prices.prices.currency().to_owned()),
+        currency: prices.filter(|_| !services.is_free()).map(|prices| prices.prices.currency().to_owned()),
         store: paths.store(),
     };
     let manifest = project.manifest(now()).await?;

@@ -6,6 +6,7 @@ use scheduler::Decision;
 use workflow::prices::{CostEstimate, EstimateLine, Interval};
 
 use super::document::{PlanDocument, PlannedShot};
+use crate::backend::EMBEDDED;
 use crate::report::Table;
 use crate::shell;
 
@@ -175,7 +176,7 @@ fn money(document: &PlanDocument) -> Vec<String> {
     if totals.tasks.max == 0 {
         return Vec::new();
     }
-    let embedded = document.service == "embedded";
+    let embedded = document.service == EMBEDDED;
     let Some(prices) = &document.prices else {
         return vec![if embedded {
             "cost: none, the embedded service is free".to_owned()

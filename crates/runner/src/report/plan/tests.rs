@@ -95,7 +95,7 @@ fn plan_table_is_complete_and_fits_80_columns() {
 #[test]
 fn cost_without_prices_is_unknown_except_embedded() {
     insta::assert_snapshot!(table(&document("https://api.example.com", false)));
-    let embedded = table(&document("embedded", true));
+    let embedded = table(&document("rehearsal", true));
     insta::assert_snapshot!(embedded);
     let done = table(&all(PLAN, Decision::Reuse, "https://api.example.com"));
     assert!(done.contains("nothing to submit") && !done.contains("cost"), "{done}");

@@ -50,7 +50,7 @@ mod tests {
         let started = EventKind::RunStarted {
             run: "r",
             workflow: "w",
-            service: "embedded",
+            service: "rehearsal",
             shots: 3,
             films: 0,
             jobs: 2,

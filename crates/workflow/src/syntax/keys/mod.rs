@@ -13,6 +13,7 @@ mod misplaced;
 pub(crate) mod params;
 pub(crate) mod prices;
 pub(crate) mod retry;
+pub(crate) mod services;
 mod shape;
 pub(crate) mod shot;
 pub(crate) mod soundtrack;
@@ -30,7 +31,7 @@ use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 /// All mappings of the file format.
-const ALL: [&ObjectSpec; 21] = [
+const ALL: [&ObjectSpec; 25] = [
     &group::GROUP,
     &cast::CHARACTER,
     &soundtrack::MUSIC,
@@ -50,6 +51,10 @@ const ALL: [&ObjectSpec; 21] = [
     &matrix::RANGE,
     &matrix::CSV_AXIS,
     &matrix::FILES_AXIS,
+    &services::SERVICES_FILE,
+    &services::SERVICE,
+    &services::MODEL,
+    &services::LIMIT,
     &prices::PRICE_TABLE,
     &prices::PRICE,
 ];
@@ -106,6 +111,8 @@ pub fn key_tables() -> Vec<(&'static str, String)> {
         ("music", &soundtrack::MUSIC),
         ("voice", &soundtrack::VOICE),
         ("price", &prices::PRICE),
+        ("service", &services::SERVICE),
+        ("limit", &services::LIMIT),
     ]
     .map(|(name, object)| (name, table(object)))
     .into()

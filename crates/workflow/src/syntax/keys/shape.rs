@@ -117,6 +117,11 @@ pub(crate) enum Shape {
     Currency,
     Date,
     Prices,
+    /// Names with services.
+    Services,
+    Limits,
+    /// Ids with models.
+    Models,
 }
 
 impl fmt::Display for Shape {
@@ -215,6 +220,9 @@ impl fmt::Display for Shape {
             Self::Currency => "three capital letters, such as USD",
             Self::Date => "a date such as 2026-01-31",
             Self::Prices => "a list of prices",
+            Self::Services => "a mapping of names to services",
+            Self::Limits => "a mapping such as `{jobs: 10}`",
+            Self::Models => "a mapping of ids to models",
         };
         f.write_str(text)
     }

@@ -129,10 +129,18 @@ pub(crate) const TIMEOUT: KeySpec = KeySpec::new(
 )
 .templated();
 
+pub(crate) const SERVICE: KeySpec = KeySpec::new(
+    "service",
+    Shape::Name,
+    "the service that renders it, by its name in `services.yaml`; default: the `service` of the file",
+    "service: ark",
+)
+.templated();
+
 /// What `defaults` may hold besides request fields. A shot's own value overrides it, and `null` removes it.
 pub(crate) const DEFAULTS: ObjectSpec = ObjectSpec {
     noun: "`defaults`",
-    keys: &[&REFERENCES, &CAST, &TAKES, &RETRY, &TIMEOUT, &NOTE],
+    keys: &[&SERVICE, &REFERENCES, &CAST, &TAKES, &RETRY, &TIMEOUT, &NOTE],
     help: "write `defaults: {seconds: 5}`",
     is_open: true,
 };
@@ -163,6 +171,7 @@ pub(crate) const SHOT: ObjectSpec = ObjectSpec {
         &ID,
         &NOTE,
         &GROUP,
+        &SERVICE,
         &DIALOGUE,
         &CONTINUES,
         &FIRST_FRAME,

@@ -16,6 +16,12 @@ pub(crate) const INCLUDE: KeySpec = KeySpec::new(
     "files whose `params`, `cast`, `defaults` and `groups` are merged in, named from this file's folder",
     "include: [looks.yaml]",
 );
+pub(crate) const SERVICE: KeySpec = KeySpec::new(
+    "service",
+    Shape::Name,
+    "the service of all shots that name no other, by its name in `services.yaml`; default: the one that the environment names, else the embedded one",
+    "service: ark",
+);
 pub(crate) const PARAMS: KeySpec = KeySpec::new(
     "params",
     Shape::Params,
@@ -31,7 +37,7 @@ pub(crate) const CAST: KeySpec = KeySpec::new(
 pub(crate) const DEFAULTS: KeySpec = KeySpec::new(
     "defaults",
     Shape::Fields,
-    "request fields for every shot, and `references`, `cast`, `takes`, `retry`, `timeout` and `note`; a shot's own value overrides them, and `null` removes them. A field that a shot's model family does not have is ignored there",
+    "request fields for every shot, and `service`, `references`, `cast`, `takes`, `retry`, `timeout` and `note`; a shot's own value overrides them, and `null` removes them. A field that a shot's model family does not have is ignored there",
     "defaults: {seconds: 5}",
 );
 pub(crate) const GROUPS: KeySpec = KeySpec::new(
@@ -68,7 +74,10 @@ pub(crate) const FILMS: KeySpec = KeySpec::new(
 );
 pub(crate) const WORKFLOW: ObjectSpec = ObjectSpec {
     noun: "workflow",
-    keys: &[&VERSION, &NAME, &INCLUDE, &PARAMS, &CAST, &DEFAULTS, &GROUPS, &MATRIX, &SHOTS, &FILM, &FILMS],
+    keys: &[
+        &VERSION, &NAME, &SERVICE, &INCLUDE, &PARAMS, &CAST, &DEFAULTS, &GROUPS, &MATRIX, &SHOTS, &FILM,
+        &FILMS,
+    ],
     help: "begin with `version: 1`, `name:` and a list of `shots:`",
     is_open: false,
 };

@@ -1,0 +1,97 @@
+//! The services that shots are sent to: each has a name, a description, an address and a key.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+
+use contract::Contract;
+use url::Url;
+
+/// The name of the embedded service, which is free.
+pub const REHEARSAL: &str = "rehearsal";
+
+/// A service of a project.
+#[derive(Clone, Debug)]
+pub struct Service {
+    /// What it is like, with the project's own models.
+    pub contract: Arc<Contract>,
+    /// Where it is; `None` for the embedded one.
+    pub address: Option<ServiceAddress>,
+    /// Its price table; `None` for that of the project.
+    pub prices: Option<PathBuf>,
+    /// Limits in place of the usual ones.
+    pub limits: ServiceLimits,
+    /// Other names and addresses under which work of it is on record.
+    pub also: Vec<String>,
+}
+
+/// Where a service is, and what it is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceAddress {
+    pub url: Url,
+    /// The environment variable that has the key.
+    pub key: String,
+    /// Whether the program brings this pair of address and variable along: then no file of a project has chosen where the key goes.
+    pub is_trusted: bool,
+}
+
+/// Limits of a service in place of the usual ones; `None` where nothing is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServiceLimits {
+    /// Tasks in flight.
+    pub jobs: Option<u32>,
+    pub submits_per_minute: Option<u32>,
+    pub polls_per_second: Option<u32>,
+    /// Concurrent ones.
+    pub downloads: Option<u32>,
+}
+
+/// The services that shots may name: those of `services.yaml`, and those that the program brings along with an address.
+#[derive(Clone, Debug, Default)]
+pub struct Services {
+    configured: BTreeMap<String, Service>,
+}
+
+/// Those that need no `services.yaml`, by name: read when one is asked for that is not configured.
+static SHIPPED: LazyLock<BTreeMap<&'static str, Service>> = LazyLock::new(|| {
+    let embedded = Service::new(Arc::clone(Contract::embedded()), None);
+    let shipped = Contract::shipped_names().filter_map(|name| {
+        let contract = Contract::shipped(name)?;
+        let url = contract.server()?.parse().ok()?;
+        let key = contract.key_variable()?.to_owned();
+        let address = ServiceAddress { url, key, is_trusted: true };
+        Some((name, Service::new(Arc::clone(contract), Some(address))))
+    });
+    shipped.chain([(REHEARSAL, embedded)]).collect()
+});
+
+impl Service {
+    pub(crate) fn new(contract: Arc<Contract>, address: Option<ServiceAddress>) -> Self {
+        Self { contract, address, prices: None, limits: ServiceLimits::default(), also: Vec::new() }
+    }
+}
+
+impl Services {
+    /// These, and those that the program brings along.
+    #[must_use]
+    pub fn new(configured: BTreeMap<String, Service>) -> Self {
+        Self { configured }
+    }
+
+    /// The service of a name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Service> {
+        self.configured.get(name).or_else(|| SHIPPED.get(name))
+    }
+
+    /// The services of `services.yaml`.
+    pub fn configured(&self) -> impl Iterator<Item = (&str, &Service)> {
+        self.configured.iter().map(|(name, service)| (name.as_str(), service))
+    }
+
+    /// All names, those of `services.yaml` first.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let shipped = SHIPPED.keys().copied().filter(|name| !self.configured.contains_key(*name));
+        self.configured.keys().map(String::as_str).chain(shipped)
+    }
+}

@@ -1,0 +1,147 @@
+//! Services of `services.yaml`: where shots are sent, with which key, and what stays known of them.
+
+use std::collections::BTreeSet;
+
+use crate::support::proxy::{KEY, OTHER_KEY, RecordingProxy};
+use crate::support::{Output, Project, cli_snapshot};
+
+const CHAIN: &str = "version: 1
+service: team
+defaults: { model: modela-video-2-0-260128, seconds: 4, ratio: \"16:9\" }
+shots:
+  - { id: pier, prompt: a pier in rain }
+  - { id: sea, continues: pier, prompt: the sea wakes }
+film: { output: film.mp4 }
+";
+
+/// A project whose `services.yaml` has the service `team` at an address.
+fn project(workflow: &str, url: &str, entry: &str) -> Project {
+    let project = Project::new("film.yaml", workflow);
+    configure(&project, url, entry);
+    project
+}
+
+fn configure(project: &Project, url: &str, entry: &str) {
+    let text = format!("services:\n  team: {{ base_url: \"{url}\", key: TEAM_KEY, {entry} }}\n");
+    fs_err::write(project.file("services.yaml"), text).expect("a writable folder");
+}
+
+fn runner(project: &Project, arguments: &[&str]) -> Output {
+    project.runner_with(("TEAM_KEY", KEY), arguments)
+}
+
+#[test]
+fn name_is_the_identity_whatever_the_address() {
+    let proxy = RecordingProxy::faithful();
+    let project = project(CHAIN, &proxy.url, "api: videos-v1");
+    runner(&project, &["services", "trust", "team"]).expect(0);
+    runner(&project, &["run", "film.yaml"]).expect(0);
+    assert_eq!(proxy.posts().len(), 2);
+    // The same service, at an address that was never written before, and with a key that was issued since.
+    configure(&project, &proxy.url.replace("127.0.0.1", "localhost"), "api: videos-v1");
+    let again = runner(&project, &["run", "film.yaml", "--trust-services"]).expect(0);
+    assert!(again.out.contains("nothing was submitted"), "{}", again.transcript());
+    let renewed = project.runner_with(("TEAM_KEY", OTHER_KEY), &["run", "film.yaml", "--trust-services"]);
+    assert!(renewed.expect(0).out.contains("nothing was submitted"));
+    assert_eq!(proxy.posts().len(), 2);
+}
+
+/// A chain in the dialect of a gateway, through the transport that only its description teaches.
+#[test]
+fn described_service_renders_a_chain() {
+    let proxy = RecordingProxy::faithful();
+    let workflow = CHAIN
+        .replace("modela-video-2-0-260128", "modelb-video-720p")
+        .replace(", ratio: \"16:9\"", ", size: 1280x720");
+    let project = project(&workflow, &format!("{}/v1", proxy.url), "api: new-api");
+    runner(&project, &["run", "film.yaml", "--trust-services"]).expect(0);
+    let again = runner(&project, &["run", "film.yaml", "--trust-services"]).expect(0);
+    assert!(again.out.contains("nothing was submitted"), "{}", again.transcript());
+    let posts = proxy.posts();
+    assert_eq!(posts.len(), 2);
+}
+
+/// A model that no file knows takes a line.
+#[test]
+fn model_that_is_like_another_is_sent_by_its_own_name() {
+    let project = project(
+        &CHAIN.replace("modela-video-2-0-260128", "ours"),
+        "http://127.0.0.1:9",
+        "api: videos-v1, models: { ours: { like: modela-video-2-0-260128 } }",
+    );
+    let planned = runner(&project, &["plan", "film.yaml", "--requests"]).expect(0);
+    assert!(planned.out.contains(r#""model":"ours""#), "{}", planned.out);
+    let unlike = project.file("services.yaml");
+    let text = fs_err::read_to_string(&unlike).expect("a file").replace("like: modela", "like: model");
+    fs_err::write(unlike, text).expect("a writable folder");
+    cli_snapshot!("services_model_like_none", runner(&project, &["plan", "film.yaml"]).expect(2));
+}
+
+#[test]
+fn key_goes_only_where_somebody_has_confirmed() {
+    let proxy = RecordingProxy::faithful();
+    let project = project(CHAIN, &proxy.url, "api: videos-v1");
+    let refused = runner(&project, &["run", "film.yaml"]).expect(2);
+    cli_snapshot!("services_not_confirmed", refused);
+    assert_eq!(proxy.posts().len(), 0);
+    runner(&project, &["services", "trust", "team"]).expect(0);
+    // Another address is another question.
+    configure(&project, "https://elsewhere.example.com", "api: videos-v1");
+    runner(&project, &["run", "film.yaml"]).expect(2);
+    // Whoever only looks sends nothing.
+    runner(&project, &["plan", "film.yaml"]).expect(0);
+    cli_snapshot!(
+        "services_without_key",
+        project.runner(&["run", "film.yaml", "--trust-services"]).expect(2)
+    );
+}
+
+#[test]
+fn service_of_a_shot_precedes_those_of_group_and_file() {
+    let workflow = "version: 1
+service: ark
+defaults: { seconds: 5, ratio: \"16:9\" }
+groups: { storm: { defaults: { service: rehearsal, model: modela-video-2-0-260128 } } }
+shots:
+  - { id: file, model: doubao-seedance-2-0-260128, prompt: a }
+  - { id: group, group: storm, prompt: b }
+  - { id: shot, group: storm, service: xai, model: grok-imagine-video, prompt: c }
+  - { id: none, service: null, model: modela-video-2-0-260128, prompt: d }
+";
+    let project = Project::new("film.yaml", workflow);
+    let planned = project.runner(&["plan", "film.yaml", "--requests"]).expect(0);
+    insta::assert_snapshot!("services_of_shots", planned.out);
+    // Until a run has several services, it says so and submits nothing.
+    cli_snapshot!("services_several", project.runner(&["run", "film.yaml"]).expect(2));
+    let named = project.runner(&["plan", "film.yaml", "--service", "rehearsal"]).expect(2);
+    assert!(named.err.contains("there is no model `doubao-seedance-2-0-260128`"), "{}", named.err);
+}
+
+#[test]
+fn lists_of_services_that_are_wrong_are_explained() {
+    let project = Project::new("film.yaml", CHAIN);
+    let text = "services:
+  team: { api: new-api, key: TEAM_KEY }
+  bare: { api: new-api, base_url: gateway.example.com/v1, key: BARE_KEY }
+  open: { api: ark, base_url: http://gateway.example.com, key: sk-0123456789abcdef0123 }
+  typo: { api: arc }
+  file: { api: own.yaml, key: OWN_KEY }
+  rehearsal: { api: ark }
+  end: { api: ark, base_url: https://gateway.example.com/api/v3/contents/generations/tasks }
+  few: { api: ark, limits: { jobs: 0, job: 1 } }
+  self: { base_url: https://gateway.example.com, key: SELF_KEY }
+";
+    fs_err::write(project.file("services.yaml"), text).expect("a writable folder");
+    fs_err::write(project.file("own.yaml"), "openapi: 3.1.0\n").expect("a writable folder");
+    cli_snapshot!("services_wrong", project.runner(&["check", "film.yaml"]).expect(2));
+}
+
+#[test]
+fn shipped_services_say_where_they_are_and_what_has_their_keys() {
+    let project = Project::new("film.yaml", CHAIN);
+    let listed = project.runner(&["services", "list", "--format", "json"]).expect(0);
+    let listed: serde_json::Value = serde_json::from_str(&listed.out).expect("JSON");
+    let listed = listed["services"].as_array().expect("a list").iter();
+    let keys: BTreeSet<&str> = listed.filter_map(|service| service["key"].as_str()).collect();
+    assert!(keys.contains("ARK_API_KEY") && keys.contains("GEMINI_API_KEY"), "{keys:?}");
+}
