@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use crate::support::proxy::{KEY, OTHER_KEY, RecordingProxy};
 use crate::support::{Output, Project, cli_snapshot};
 
@@ -61,6 +63,65 @@ fn described_service_renders_a_chain() {
     assert_eq!(posts.len(), 2);
 }
 
+/// A chain that goes on at another service, and a shot that is free: each is sent where it belongs, with the key of that, and paid for once.
+#[test]
+fn film_of_several_services() {
+    let (one, two) = (RecordingProxy::faithful(), RecordingProxy::faithful());
+    let workflow = "version: 1
+service: one
+defaults: { model: modela-video-2-0-260128, seconds: 4, ratio: \"16:9\", resolution: 480p }
+shots:
+  - { id: pier, prompt: a pier in rain }
+  - { id: sea, service: two, continues: pier, prompt: the sea wakes }
+  - { id: end, continues: sea, prompt: the end }
+  - { id: sketch, service: rehearsal, prompt: a sketch }
+film: { output: film.mp4 }
+";
+    let project = Project::new("film.yaml", workflow);
+    let text = format!(
+        "services:\n  one: {{ api: videos-v1, base_url: \"{}\", key: ONE_KEY, prices: one.yaml }}\n  \
+         two: {{ api: videos-v1, base_url: \"{}\", key: TWO_KEY, limits: {{ jobs: 1 }} }}\n",
+        one.url, two.url
+    );
+    fs_err::write(project.file("services.yaml"), text).expect("a writable folder");
+    let prices = |per_task: &str| {
+        format!(
+            "version: 1\ncurrency: USD\nas_of: 2026-01-31\nsource: the price page\nprices:\n  - {{ model: modela-video-2-0-260128, per_task: {per_task} }}\n"
+        )
+    };
+    fs_err::write(project.file("one.yaml"), prices("1.00")).expect("a writable folder");
+    fs_err::write(project.file("prices.yaml"), prices("0.10")).expect("a writable folder");
+    let runner = |arguments: &[&str]| {
+        let mut command = project.command(arguments);
+        command.envs([("ONE_KEY", KEY), ("TWO_KEY", OTHER_KEY)]);
+        Output::from_process(&command.output().expect("the program can be started"))
+    };
+    cli_snapshot!("services_of_a_film_planned", runner(&["plan", "film.yaml"]).expect(0));
+    let run = ["run", "film.yaml", "--trust-services", "--max-cost", "2.10"];
+    let killed = {
+        let mut command = project.command(&["run", "film.yaml", "--trust-services", "--only", "pier"]);
+        command
+            .envs([("ONE_KEY", KEY), ("TWO_KEY", OTHER_KEY)])
+            .env("RUNNER_TEST_KILL_AT", "after submitted");
+        Output::from_process(&command.output().expect("the program can be started"))
+    };
+    assert_eq!(killed.code, None, "{}", killed.transcript());
+    runner(&run).expect(0);
+    cli_snapshot!("services_of_a_film_again", runner(&run).expect(0));
+    let bodies = |proxy: &RecordingProxy| -> Vec<Value> {
+        proxy.posts().iter().map(|post| serde_json::from_slice(&post.body).expect("JSON")).collect()
+    };
+    let prompts = |proxy: &RecordingProxy| -> Vec<String> {
+        bodies(proxy).iter().map(|body| body["prompt"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(prompts(&one), ["a pier in rain", "the end"]);
+    assert_eq!(prompts(&two), ["the sea wakes"]);
+    // The frame is sent as data: the other service need not be let in where the first one keeps its files.
+    let frame = |proxy: &RecordingProxy, post: usize| bodies(proxy)[post].to_string();
+    assert!(frame(&two, 0).contains("data:image/"));
+    assert!(frame(&one, 1).contains("data:image/"));
+}
+
 /// A model that no file knows takes a line.
 #[test]
 fn model_that_is_like_another_is_sent_by_its_own_name() {
@@ -111,7 +172,7 @@ shots:
     let project = Project::new("film.yaml", workflow);
     let planned = project.runner(&["plan", "film.yaml", "--requests"]).expect(0);
     insta::assert_snapshot!("services_of_shots", planned.out);
-    // Until a run has several services, it says so and submits nothing.
+    // Each key that is missing is named before anything is submitted.
     cli_snapshot!("services_several", project.runner(&["run", "film.yaml"]).expect(2));
     let named = project.runner(&["plan", "film.yaml", "--service", "rehearsal"]).expect(2);
     assert!(named.err.contains("there is no model `doubao-seedance-2-0-260128`"), "{}", named.err);

@@ -101,7 +101,7 @@ const MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "an indeterminate submission releases its slot at once",
         file: "crates/scheduler/src/state/queues.rs",
-        original: "self.queues.held_slots.insert((until, node));",
+        original: "self.lane_mut(node).queues.held_slots.insert((until, node));",
         replacement: "let _ = (until, node);",
         violations: &["were out under a limit of"],
     },

@@ -437,8 +437,10 @@ async fn run_alone(world: &World, plan: &Arc<Plan>) -> RunSummary {
     let config = RunConfig {
         run: RunId::from("run1"),
         ledger,
-        provider: Arc::new(world.clone()),
-        policy: Policy { max_in_flight: LIMIT, ..policy() },
+        services: engine::RunServices::new(
+            Arc::new(world.clone()),
+            Policy { max_in_flight: LIMIT, ..policy() },
+        ),
         clock: Clock::starting_at(Timestamp(1_000_000)),
         output_dir: folder.path().join("out"),
         workflow_dir: folder.path().to_owned(),

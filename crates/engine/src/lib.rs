@@ -44,7 +44,7 @@ mod unchanged_copy;
 mod unknown_task;
 
 pub use executor::fetch::{FetchConfig, FetchError, OnWait, Turns, fetch_task};
-pub use executor::{RunConfig, RunError, UnrecordedTask, run};
+pub use executor::{RunConfig, RunError, RunServices, ServiceOfRun, UnrecordedTask, run};
 pub use ledger::{Ledger, LedgerError};
 pub use media_gate::MEDIA_GATE;
 pub use reporter::{FilmProgress, Reporter};

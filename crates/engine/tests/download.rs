@@ -304,8 +304,7 @@ async fn run_with(server: &Server, folder: &std::path::Path, policy: Policy, ver
     let setup = RunConfig {
         run: RunId(format!("run{}", policy.max_download_attempts)),
         ledger: Arc::new(ledger),
-        provider: Arc::new(provider),
-        policy,
+        services: engine::RunServices::new(Arc::new(provider), policy),
         clock: Clock::starting_at(Timestamp(1)),
         output_dir: folder.join("out"),
         workflow_dir: folder.to_owned(),

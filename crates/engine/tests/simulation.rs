@@ -186,8 +186,7 @@ impl Project {
         let setup = RunConfig {
             run: RunId(format!("run{}", self.runs)),
             ledger: Arc::clone(&self.ledger),
-            provider: Arc::new(world.clone()),
-            policy: policy(),
+            services: engine::RunServices::new(Arc::new(world.clone()), policy()),
             clock: self.clock.clone(),
             output_dir,
             workflow_dir: self.folder.path().to_owned(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use client::{Client, ClientConfig, Proxies};
 use contract::Contract;
+use engine::RunServices;
 use engine::provider::{
     Account, Accounts, DownloadSink, PreparedRequest, Provider, Remote, Resume, ServerErrorPolicy,
     Submission, SubmissionLookup, TaskDescription,
@@ -17,7 +18,7 @@ use scheduler::{Failure, Policy, PollResult, TaskId, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
 use service::Service;
 use url::Url;
-use workflow::plan::Plan;
+use workflow::plan::{Node, Plan};
 use workflow::services::{ServiceLimits, Services};
 
 use crate::error::CommandError;
@@ -71,6 +72,11 @@ impl PlannedServices {
         !self.accounts.any_is_paid()
     }
 
+    /// Whether a node's task is free.
+    pub(crate) fn is_free_of(&self, node: &Node) -> bool {
+        node.service.as_deref().unwrap_or(&self.identity) == EMBEDDED
+    }
+
     /// Their identities.
     pub(crate) fn identities(&self) -> Vec<&str> {
         self.accounts.services().collect()
@@ -87,6 +93,70 @@ pub(crate) fn refuse_named_services(plan: &Plan) -> Result<(), CommandError> {
         ))
         .hint("leave `service` out, or run without --engine")),
     }
+}
+
+/// The services of a plan that are not connected yet.
+pub(crate) struct Backends {
+    /// The identity of the service of shots that name none.
+    identity: String,
+    all: Vec<Backend>,
+}
+
+impl Backends {
+    /// Those of a plan.
+    pub(crate) fn of_plan(plan: &Plan, services: &Services, trust: Trust) -> Result<Self, CommandError> {
+        let backends = names_of(plan).into_iter().map(|name| Backend::named(name, services, trust));
+        Ok(Self { identity: identity_from_environment()?, all: backends.collect::<Result<_, _>>()? })
+    }
+
+    /// The same services, with another renderer for the embedded one.
+    pub(crate) fn with_renderer(self, renderer: &Arc<dyn Renderer>) -> Self {
+        let all = self.all.into_iter().map(|backend| backend.with_renderer(Arc::clone(renderer)));
+        Self { all: all.collect(), ..self }
+    }
+
+    /// The same for commands that ask them nothing.
+    pub(crate) fn planned(&self) -> PlannedServices {
+        let accounts = self.all.iter().fold(Accounts::default(), |accounts, backend| {
+            let account = Account { digest: backend.account(), is_paid: !backend.is_free() };
+            accounts.with(backend.identity(), account)
+        });
+        let shown = self.all.iter().map(Backend::identity).collect::<Vec<_>>().join(", ");
+        PlannedServices { identity: self.identity.clone(), accounts, shown }
+    }
+
+    /// Connects to the services. `adjust` has the last word on the policy of each.
+    pub(crate) async fn connect(
+        self,
+        paths: &ProjectPaths,
+        adjust: impl Fn(&mut Policy),
+    ) -> Result<Connections, CommandError> {
+        let mut services: Option<RunServices> = None;
+        let (mut embedded, mut jobs) = (None, 0);
+        for backend in self.all {
+            let Connection { provider, mut policy, service } =
+                backend.connect(paths, crate::ffmpeg::find()).await?;
+            adjust(&mut policy);
+            jobs += policy.max_in_flight;
+            embedded = embedded.or(service);
+            services = Some(match services {
+                Some(services) => services.with(provider, policy),
+                None => RunServices::new(provider, policy),
+            });
+        }
+        // A plan has a shot.
+        let services = services.ok_or_else(|| CommandError::invalid("there is no shot"))?;
+        Ok(Connections { services: services.with_unnamed(&self.identity), embedded, jobs })
+    }
+}
+
+/// The connected services of a run.
+pub(crate) struct Connections {
+    pub(crate) services: RunServices,
+    /// The embedded one, if it is among them.
+    pub(crate) embedded: Option<EmbeddedService>,
+    /// Tasks in flight at most, at all of them.
+    pub(crate) jobs: usize,
 }
 
 /// A connected service, with the limits that suit it.
@@ -216,20 +286,6 @@ impl Backend {
         Self::new(env_var(API_KEY).as_deref().map(api_key))
     }
 
-    /// The service of a plan.
-    pub(crate) fn of_plan(plan: &Plan, services: &Services, trust: Trust) -> Result<Self, CommandError> {
-        let names = names_of(plan);
-        if names.len() > 1 {
-            let names: Vec<&str> =
-                names.into_iter().map(|name| name.unwrap_or("that of the environment")).collect();
-            return Err(CommandError::invalid(format!(
-                "a run has one service, and this file has several: {}",
-                names.join(", ")
-            )));
-        }
-        Self::named(names.into_iter().flatten().next(), services, trust)
-    }
-
     /// The service of work on record, by its identity.
     ///
     /// # Errors
@@ -351,12 +407,6 @@ impl Backend {
             }
             Self::Embedded { .. } => None,
         }
-    }
-
-    /// The account, as previews take it.
-    pub(crate) fn accounts(&self) -> Accounts {
-        let account = Account { digest: self.account(), is_paid: !self.is_free() };
-        Accounts::default().with(self.identity(), account)
     }
 
     /// Whether tasks are free, whatever the price table says.

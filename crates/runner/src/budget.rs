@@ -10,6 +10,7 @@ use workflow::prices;
 use workflow::units::{Money, VideoDuration};
 
 use crate::args;
+use crate::backend::EMBEDDED;
 use crate::error::{CommandError, ErrorKind};
 use crate::report::plan::PlanDocument;
 
@@ -37,25 +38,33 @@ pub(crate) fn cap(cap: BudgetCap, caps: &BudgetCaps) -> String {
 #[derive(Debug)]
 struct NodePrices {
     prices: Option<prices::Prices>,
-    is_free: bool,
+    /// The identity of the service of nodes that name none.
+    service: String,
 }
 
-/// The costs of a plan's nodes: zero at a free service, otherwise by the price table, if there is one.
-pub(crate) fn prices(is_free: bool, prices: Option<&prices::Prices>) -> Arc<dyn TaskPrices> {
-    Arc::new(NodePrices { prices: prices.cloned(), is_free })
+/// The costs of a plan's nodes: zero at the embedded service, otherwise by the price table, if there is one. `service` is that of nodes that name
+/// none.
+pub(crate) fn prices(service: &str, prices: Option<&prices::Prices>) -> Arc<dyn TaskPrices> {
+    Arc::new(NodePrices { prices: prices.cloned(), service: service.to_owned() })
+}
+
+impl NodePrices {
+    fn is_free(&self, node: &Node) -> bool {
+        node.service.as_deref().unwrap_or(&self.service) == EMBEDDED
+    }
 }
 
 impl TaskPrices for NodePrices {
     fn reservation(&self, _ix: NodeIx, node: &Node) -> Reservation {
         let cost = self.prices.as_ref().and_then(|prices| prices.estimate(&node.price).ok());
         Reservation {
-            cost: if self.is_free { Some(Money::ZERO) } else { cost.map(|cost| cost.max) },
+            cost: if self.is_free(node) { Some(Money::ZERO) } else { cost.map(|cost| cost.max) },
             duration: node.price.seconds.max,
         }
     }
 
     fn actual_cost(&self, _ix: NodeIx, node: &Node, video: VideoDuration) -> Option<Money> {
-        if self.is_free {
+        if self.is_free(node) {
             return Some(Money::ZERO);
         }
         let cost = self.prices.as_ref()?.actual_cost(&node.price, video).ok()?;
@@ -63,7 +72,7 @@ impl TaskPrices for NodePrices {
     }
 
     fn currency(&self) -> Option<&str> {
-        self.prices.as_ref().filter(|_| !self.is_free).map(prices::Prices::currency)
+        self.prices.as_ref().map(prices::Prices::currency)
     }
 }
 

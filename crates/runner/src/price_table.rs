@@ -1,15 +1,15 @@
 //! The price table of a run: `--prices FILE`, or `prices.yaml` beside the workflow.
 
-use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use contract::Contract;
 use workflow::plan::Plan;
 use workflow::prices::{Interval, MissingPrice, PriceInputs, Prices};
 use workflow::units::Money;
 
-use crate::input_file::{LoadError, MAX_FILE_BYTES};
+use crate::input_file::{self, LoadError};
 use crate::project_paths::{ProjectPaths, display_path};
+use crate::services;
 use crate::terminal;
 
 /// File name of the default price table.
@@ -27,44 +27,36 @@ pub(crate) struct PriceTable {
 pub(crate) type NodeCost = Option<Result<Interval<Money>, MissingPrice>>;
 
 impl PriceTable {
-    /// Loads the named table, or the default one if it exists and is filled in. Warnings are printed to standard error.
+    /// Loads the named table, or the default one if it exists and is filled in, and those of services. Warnings are printed to standard error.
     pub(crate) fn load(explicit: Option<&Path>, workflow: &Path) -> Result<Option<Self>, LoadError> {
-        let unreadable =
-            |error: std::io::Error| LoadError::Unreadable(format!("cannot read the price table: {error}"));
-        let file = match explicit {
-            Some(file) => file.to_owned(),
-            None => ProjectPaths::for_workflow(workflow).map_err(unreadable)?.folder.join(DEFAULT_FILE),
+        let services = services::load(&ProjectPaths::for_workflow(workflow).map_err(unreadable)?.folder)?;
+        let default = match explicit {
+            Some(file) => Some(file.to_owned()),
+            None => default_file(workflow)?,
         };
-        // A pipe that nobody named would be waited for.
-        if explicit.is_none() && file.exists() && !file.is_file() {
-            return Err(LoadError::Unreadable(format!(
-                "{} is not a file: remove it, or name a price table with `--prices FILE`",
-                display_path(&file)
-            )));
-        }
-        let mut text = Vec::new();
-        match fs_err::File::open(&file) {
-            Ok(opened) => opened.take(MAX_FILE_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?,
-            Err(error) if explicit.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(None);
+        let names = || services.names().filter_map(|name| Some(&*services.get(name)?.contract));
+        let mut table = match default {
+            Some(file) => {
+                let contracts: Vec<&Contract> =
+                    std::iter::once(&**Contract::embedded()).chain(names()).collect();
+                read(&file, explicit.is_some(), &contracts)?
             }
-            Err(error) => return Err(unreadable(error)),
+            None => None,
         };
-        let file = display_path(&file);
-        let checked = workflow::prices::check(&text, &file, Contract::embedded());
-        let Some(prices) = checked.prices else {
-            return match (checked.report.errors(), explicit) {
-                (0, None) => Ok(None),
-                (0, Some(_)) => Err(LoadError::Unreadable(format!(
-                    "{file} has no prices yet: fill it in (docs/prices.md)"
-                ))),
-                _ => Err(LoadError::Report(Box::new(checked.report))),
-            };
-        };
-        if !checked.report.diagnostics.is_empty() {
-            err!("{}", checked.report.render(terminal::has_color()));
+        for (name, service) in services.configured() {
+            let Some(file) = &service.prices else { continue };
+            let Some(own) = read(file, true, &[&*service.contract])? else { continue };
+            let base =
+                table.unwrap_or_else(|| Self { file: own.file.clone(), prices: own.prices.without_prices() });
+            let (file, currency) = (own.file.clone(), own.prices.currency().to_owned());
+            let prices = base.prices.with_service(name, own.prices).map_err(|other| {
+                LoadError::Unreadable(format!(
+                    "the prices in {file} are in {currency}, and others in {other}: a project has one currency"
+                ))
+            })?;
+            table = Some(Self { file: base.file, prices });
         }
-        Ok(Some(Self { file, prices }))
+        Ok(table)
     }
 
     /// The source of the prices, on one line.
@@ -72,6 +64,44 @@ impl PriceTable {
         let (file, as_of, source) = (&self.file, self.prices.as_of(), self.prices.source());
         format!("{file}, as of {as_of} ({})", source.split_whitespace().collect::<Vec<_>>().join(" "))
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
+fn unreadable(error: std::io::Error) -> LoadError {
+    LoadError::Unreadable(format!("cannot read the price table: {error}"))
+}
+
+/// The default table of a workflow, if it exists.
+fn default_file(workflow: &Path) -> Result<Option<PathBuf>, LoadError> {
+    let file = ProjectPaths::for_workflow(workflow).map_err(unreadable)?.folder.join(DEFAULT_FILE);
+    // A pipe that nobody named would be waited for.
+    if file.exists() && !file.is_file() {
+        return Err(LoadError::Unreadable(format!(
+            "{} is not a file: remove it, or name a price table with `--prices FILE`",
+            display_path(&file)
+        )));
+    }
+    Ok(file.exists().then_some(file))
+}
+
+/// The table in a file; `None` if it is not filled in and nobody named it.
+fn read(file: &Path, is_named: bool, contracts: &[&Contract]) -> Result<Option<PriceTable>, LoadError> {
+    let text = input_file::read(file).map_err(unreadable)?;
+    let file = display_path(file);
+    let checked = workflow::prices::check(&text, &file, contracts);
+    let Some(prices) = checked.prices else {
+        return match (checked.report.errors(), is_named) {
+            (0, false) => Ok(None),
+            (0, true) => {
+                Err(LoadError::Unreadable(format!("{file} has no prices yet: fill it in (docs/prices.md)")))
+            }
+            _ => Err(LoadError::Report(Box::new(checked.report))),
+        };
+    };
+    if !checked.report.diagnostics.is_empty() {
+        err!("{}", checked.report.render(terminal::has_color()));
+    }
+    Ok(Some(PriceTable { file, prices }))
 }
 
 /// The inputs to pricing of each node, in the plan's order.

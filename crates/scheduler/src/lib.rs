@@ -57,6 +57,6 @@ pub use projection::{LastAttempt, RecordedEvent, RunProjection, Shot, ShotStatus
 pub use recorded_attempt::{RecordedAttempt, RecordedVideo};
 pub use state::{
     FilmSummary, NodeState, NodeSummary, Phase, PickSummary, RateWait, RunScope, RunState, RunSummary,
-    UnexpectedEvent, UnusableCopies,
+    ServiceHistory, UnexpectedEvent, UnusableCopies,
 };
 pub use timestamp::Timestamp;

@@ -21,7 +21,7 @@ use scheduler::policy::Rate;
 use scheduler::{
     Action, Artifact, AttemptId, Budget, Decision, Event, ExistingWork, Failure, FailureKind, FilmOutcome,
     Halt, NextStep, Outcome, Phase, PickSummary, Policy, PollResult, Refusal, RefusalKind, RunId, RunState,
-    StatusKind, TaskId, Timestamp,
+    ServiceHistory, StatusKind, TaskId, Timestamp,
 };
 use serde_json::json;
 use support::{plan, plan_with};
@@ -376,8 +376,13 @@ fn submission_rate_counts_submissions_of_earlier_runs() {
         submit_rate: Some(Rate { count: 2, per: Duration::from_secs(10) }),
         ..Policy::remote()
     };
-    let state = RunState::new(plan(&["a", "b", "c"]), "test", policy)
-        .with_submission_times([Timestamp(998_000)], Timestamp(1_000_000));
+    let history = ServiceHistory { submissions: vec![Timestamp(998_000)], ..ServiceHistory::default() };
+    let state = RunState::new(plan(&["a", "b", "c"]), "test", policy.clone()).with_service(
+        "test",
+        policy,
+        history,
+        Timestamp(1_000_000),
+    );
     let mut run = Script::with(state);
     run.start();
     for name in ["a", "b"] {

@@ -59,7 +59,7 @@ impl CodeExample {
         let ((name, text), others) = self.files.split_first()?;
         let bytes = text.as_bytes();
         if *name == "prices.yaml" {
-            return Some(prices::check(bytes, name, contract).report);
+            return Some(prices::check(bytes, name, &[contract]).report);
         }
         if *name == "shots.csv" {
             let video = VideoOptions { family: "a".to_owned(), model: None, aspect: "16:9".to_owned() };

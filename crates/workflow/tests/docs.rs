@@ -76,7 +76,7 @@ fn guide_examples_are_valid() {
 fn example_of_prices_is_valid() {
     let page = other_page("prices.md");
     let example = examples(&page).into_iter().find(|example| example.kind == "yaml").expect("an example");
-    let outcome = workflow::prices::check(example.text.as_bytes(), "docs/prices.md", Contract::embedded());
+    let outcome = workflow::prices::check(example.text.as_bytes(), "docs/prices.md", &[Contract::embedded()]);
     assert!(outcome.prices.is_some() && outcome.report.diagnostics.is_empty(), "{}", outcome.report);
 }
 

@@ -20,7 +20,7 @@ prices:
 ";
 
 fn table(text: &str) -> Prices {
-    let checked = prices::check(text.as_bytes(), "prices.yaml", Contract::embedded());
+    let checked = prices::check(text.as_bytes(), "prices.yaml", &[Contract::embedded()]);
     assert!(checked.report.diagnostics.is_empty(), "{}", checked.report);
     checked.prices.unwrap()
 }
@@ -135,11 +135,11 @@ prices:
   - {model: modelb-video-720p, sound: true, per_task: 99999999}
   - free
 ";
-    let checked = prices::check(text.as_bytes(), "prices.yaml", Contract::embedded());
+    let checked = prices::check(text.as_bytes(), "prices.yaml", &[Contract::embedded()]);
     assert!(checked.prices.is_none());
     insta::assert_snapshot!(checked.report.render(false));
     for text in ["", "- a", "a: [", "prices: {}", "version: 1\nprices: 3\n"] {
-        let checked = prices::check(text.as_bytes(), "prices.yaml", Contract::embedded());
+        let checked = prices::check(text.as_bytes(), "prices.yaml", &[Contract::embedded()]);
         assert!(checked.prices.is_none() && checked.report.errors() > 0, "{text}");
     }
 }

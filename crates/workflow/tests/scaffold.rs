@@ -80,7 +80,7 @@ fn companions_text() {
 /// As it is written there are no prices; without its comment characters it has to be filled in before it is read.
 #[test]
 fn scaffolded_price_table_has_no_prices_until_it_is_filled_in() {
-    let check = |text: &str| workflow::prices::check(text.as_bytes(), "prices.yaml", Contract::embedded());
+    let check = |text: &str| workflow::prices::check(text.as_bytes(), "prices.yaml", &[Contract::embedded()]);
     let text = workflow::scaffold::price_table(Contract::embedded());
     let empty = check(&text);
     assert!(empty.prices.is_none() && empty.report.diagnostics.is_empty(), "{}", empty.report);

@@ -25,7 +25,10 @@ pub(crate) fn indeterminate(project: &Project, workflow: &str) -> Vec<String> {
     let list: serde_json::Value = serde_json::from_str(&list.out).expect("a list");
     let rows = list.as_array().expect("a list").iter();
     let rows = rows.filter(|row| row["state"] == "indeterminate" || row["state"] == "intended");
-    rows.map(|row| row["attempt"].as_str().expect("an attempt").to_owned()).collect()
+    // By shot: those of a run are submitted at once.
+    let mut rows: Vec<_> = rows.map(|row| (row["shot"].to_string(), &row["attempt"])).collect();
+    rows.sort_by(|(one, _), (other, _)| one.cmp(other));
+    rows.into_iter().map(|(_, attempt)| attempt.as_str().expect("an attempt").to_owned()).collect()
 }
 
 /// How many tasks the embedded service has accepted in all. It must not be running: its store belongs to one process at a time.

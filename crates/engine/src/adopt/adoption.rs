@@ -9,7 +9,8 @@ use scheduler::{AttemptId, Decision, KeyResolver, RunId, TaskId, Timestamp};
 use workflow::plan::{NodeIx, Plan};
 
 use super::descriptions::{DescribedVideo, UnusedDescription};
-use crate::ledger::{PlanArguments, ServiceAccount};
+use crate::ledger::PlanArguments;
+use crate::provider::Accounts;
 
 /// What became of a node's unrecorded work.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,10 +48,8 @@ pub struct Adoption<'a> {
     pub plan: &'a Arc<Plan>,
     /// Keys of the plan's nodes.
     pub keys: &'a KeyResolver,
-    /// The service and the account that the work was submitted with.
-    pub account: ServiceAccount<'a>,
-    /// Whether tasks of the service cost money.
-    pub is_paid: bool,
+    /// The accounts that the work was submitted with.
+    pub accounts: &'a Accounts,
     /// What its tasks cost, where no description says what was reserved.
     pub prices: &'a dyn TaskPrices,
     /// The folder with videos.

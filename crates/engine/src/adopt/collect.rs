@@ -15,7 +15,6 @@ use crate::artifact::{file_name, file_sha256};
 use crate::artifact_store::Verify;
 use crate::ledger::{Ledger, LedgerError};
 use crate::preview::{Hint, Preview, survey_with};
-use crate::provider::{Account, Accounts};
 
 /// What can be recorded, in an order in which it can be; and the keys of the plan's nodes once it is.
 pub(super) async fn collect(
@@ -39,11 +38,9 @@ pub(super) async fn collect(
     let mut adopted: HashMap<NodeKey, Artifact> = HashMap::new();
     // A node has another key once a video before it counts instead of another one.
     let mut visited: HashSet<(NodeIx, NodeKey)> = HashSet::new();
-    let account = Account { digest: adoption.account.account.map(str::to_owned), is_paid: adoption.is_paid };
-    let accounts = Accounts::default().with(adoption.account.service, account);
     let previews = loop {
         let (previews, artifacts) =
-            survey_with(plan, ledger, &resolver, &accounts, &Verify::Metadata, &adopted).await?;
+            survey_with(plan, ledger, &resolver, adoption.accounts, &Verify::Metadata, &adopted).await?;
         let keys: Arc<[Option<NodeKey>]> = previews.iter().map(|preview| preview.full_key).collect();
         let artifacts: Arc<[Option<Artifact>]> = artifacts.into();
         let mut has_progress = false;
@@ -110,7 +107,7 @@ pub(super) async fn collect(
     let mut unused = collector.unused;
     for video in collector.descriptions.unused() {
         let service = &video.description.service;
-        let reason = if *service == adoption.account.service {
+        let reason = if adoption.accounts.services().any(|own| own == service) {
             "no shot of this plan has its key".to_owned()
         } else {
             format!("it is work of {service}")
@@ -176,7 +173,7 @@ impl Collector<'_> {
     ) -> Result<Option<Result<NodeWork, AdoptionResult>>, LedgerError> {
         let named = self.named_task(ix).cloned();
         if let Some(task) = &named
-            && let Some((attempt, node)) = self.owner(task)?
+            && let Some((attempt, node)) = self.owner(ix, task)?
         {
             return Ok(Some(Err(AdoptionResult::TaskOfOther { task: task.clone(), attempt, node })));
         }
@@ -221,7 +218,7 @@ impl Collector<'_> {
                 self.unused.push(UnusedDescription::not_needed(source, reason));
                 continue;
             }
-            if description.service != self.adoption.account.service {
+            if description.service != self.adoption.keys.service_of(node) {
                 let reason = format!("it is work of {}", description.service);
                 self.unused.push(UnusedDescription::not_needed(source, reason));
                 continue;
@@ -236,7 +233,7 @@ impl Collector<'_> {
                     let named = self.named_task(ix).cloned();
                     let task = match named {
                         Some(task) => Some(task),
-                        None => self.free_task(description.task.as_deref())?,
+                        None => self.free_task(ix, description.task.as_deref())?,
                     };
                     self.tasks.extend(task.clone());
                     let work = Work::Video(Box::new(Video {
@@ -257,16 +254,17 @@ impl Collector<'_> {
     }
 
     /// The described task, if no other attempt owns it.
-    fn free_task(&self, task: Option<&str>) -> Result<Option<TaskId>, LedgerError> {
+    fn free_task(&self, ix: NodeIx, task: Option<&str>) -> Result<Option<TaskId>, LedgerError> {
         let Some(task) = task.map(TaskId::from).filter(|task| !self.tasks.contains(task)) else {
             return Ok(None);
         };
         let is_named = self.adoption.tasks.values().any(|named| *named == task);
-        Ok((!is_named && self.owner(&task)?.is_none()).then_some(task))
+        Ok((!is_named && self.owner(ix, &task)?.is_none()).then_some(task))
     }
 
-    fn owner(&self, task: &TaskId) -> Result<Option<(AttemptId, String)>, LedgerError> {
-        self.ledger.map_or(Ok(None), |ledger| ledger.owner_of_task(self.adoption.account.service, task))
+    fn owner(&self, ix: NodeIx, task: &TaskId) -> Result<Option<(AttemptId, String)>, LedgerError> {
+        let service = self.adoption.keys.service_of(self.adoption.plan.node(ix));
+        self.ledger.map_or(Ok(None), |ledger| ledger.owner_of_task(service, task))
     }
 
     /// The record of a video file with the readable name `target`; the inner error says why it is not a video.

@@ -10,7 +10,7 @@ mod unrecorded;
 
 use scheduler::budget::BudgetCaps;
 
-use crate::ledger::{Ledger, LedgerError};
+use crate::ledger::{Ledger, LedgerError, RecordedServices};
 
 pub use adoption::{Adoption, AdoptionReport, AdoptionResult};
 pub use descriptions::{DescribedVideo, UnusedDescription, described_by_sidecars};
@@ -24,9 +24,10 @@ use collect::collect;
 /// # Errors
 /// When the ledger, the store or a file cannot be used.
 pub async fn adopt(adoption: Adoption<'_>, ledger: &Ledger) -> Result<AdoptionReport, LedgerError> {
-    let Adoption { plan, account, ref run, now, .. } = adoption;
+    let Adoption { plan, keys, accounts, ref run, now, .. } = adoption;
     let caps = BudgetCaps::default();
-    let lock = ledger.begin_with(run.clone(), plan.name(), adoption.arguments, account, caps, now)?;
+    let services = RecordedServices { unnamed: keys.service(), accounts };
+    let lock = ledger.begin_with(run.clone(), plan.name(), adoption.arguments, services, caps, now)?;
     let (report, recordable, keys) = collect(&adoption, Some(ledger)).await?;
     for item in recordable {
         record::record(&adoption, &keys, ledger, &lock, &item)?;

@@ -59,11 +59,13 @@ pub(super) fn record(
     lock: &RunLock,
     item: &Recordable,
 ) -> Result<(), LedgerError> {
-    let Adoption { plan, account, now, prices, .. } = adoption;
+    let Adoption { plan, accounts, now, prices, .. } = adoption;
+    let service = keys.service_of(plan.node(item.node));
+    let is_paid = accounts.is_paid(service);
     let (node, attempt) = (item.node, item.attempt.clone());
     let artifact = |parent: NodeIx| item.artifacts[parent.index()].as_ref();
     let key = item.key;
-    let service_independent_key = if adoption.is_paid {
+    let service_independent_key = if is_paid {
         keys.service_independent_key(plan, node, key, artifact).map(|key| key.to_string())
     } else {
         None
@@ -103,10 +105,10 @@ pub(super) fn record(
     events.extend([intent, Event::Submitted { node, attempt: attempt.clone(), task: recorded_task }]);
     if let Some(video) = video {
         let artifact = store(ledger, video)?;
-        if adoption.is_paid {
+        if is_paid {
             let record = TaskRecord {
                 key,
-                service: account.service,
+                service,
                 task: task.as_ref(),
                 attempt: &attempt,
                 file: adoption.arguments.map(|arguments| arguments.file.as_str()),

@@ -85,7 +85,13 @@ pub fn input_sources(
             MediaSource::LastFrame(parent) => {
                 let artifact = state.artifact(*parent);
                 match artifact.and_then(|artifact| artifact.usable_last_frame_url(now, URL_EXPIRY_MARGIN)) {
-                    Some(url) if !is_inline && input.bare.is_none() && provider.can_reach(url) => {
+                    Some(url)
+                        if !is_inline
+                            && input.bare.is_none()
+                            // Another service may not be let in where this one hosts its frames.
+                            && state.plan().node(*parent).service == state.plan().node(node).service
+                            && provider.can_reach(url) =>
+                    {
                         InputSource::Address(url.to_owned())
                     }
                     _ => frame(artifact, true),

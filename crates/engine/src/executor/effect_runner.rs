@@ -11,6 +11,7 @@ use workflow::plan::{NodeIx, NodeKey, Plan};
 
 use super::attempt_ids::AttemptIds;
 use super::lookup_queue::LookupRequest;
+use super::services::{RunServices, ServiceOfRun};
 use super::wake_timer::WakeTimer;
 use super::{sidecars, trace};
 use crate::adopt::UnrecordedVideos;
@@ -23,7 +24,6 @@ use crate::provider::{PreparedRequest, Provider, Submission, SubmissionLookup};
 use crate::reporter::FilmProgress;
 use crate::storage::Storage;
 use crate::time::Clock;
-use scheduler::policy::MinRate;
 use scheduler::{
     Action, Artifact, AttemptId, Event, Failure, FailureKind, PollResult, Refusal, RefusalKind, RunState,
     Timestamp,
@@ -39,15 +39,13 @@ pub(super) type PreparedRequests = Arc<Mutex<HashMap<AttemptId, PreparedRequest>
 pub(super) struct EffectRunner {
     pub(super) plan: Arc<Plan>,
     pub(super) ledger: Arc<Ledger>,
-    pub(super) provider: Arc<dyn Provider>,
+    pub(super) services: RunServices,
     pub(super) clock: Clock,
     pub(super) output_dir: PathBuf,
     pub(super) workflow_dir: PathBuf,
     pub(super) ffmpeg: Arc<media::Ffmpeg>,
     pub(super) digital_source: media::DigitalSource,
     pub(super) attempts: AttemptIds,
-    pub(super) min_download_rate: MinRate,
-    pub(super) max_video_bytes: u64,
     pub(super) storage: Arc<Storage>,
     pub(super) sender: mpsc::UnboundedSender<EffectResult>,
     /// How far films are.
@@ -81,7 +79,7 @@ impl EffectRunner {
                 self.send(Event::refused(node, attempt, refusal));
             }
             Action::Poll { node, attempt, task } => {
-                let provider = Arc::clone(&self.provider);
+                let provider = Arc::clone(self.provider(node));
                 let span = trace::poll(&self.span, &self.plan, node, &attempt, &task);
                 self.spawn(async move {
                     let result = provider.poll(&task).instrument(span).await;
@@ -95,13 +93,14 @@ impl EffectRunner {
             }
             Action::ExpireTask { node, attempt } => return Some(Event::TaskExpired { node, attempt }),
             Action::Download(download) => {
-                let (provider, clock, ffmpeg) =
-                    (Arc::clone(&self.provider), self.clock.clone(), Arc::clone(&self.ffmpeg));
+                let ServiceOfRun { provider, policy } =
+                    self.services.of(self.plan.node(download.node)).clone();
+                let (clock, ffmpeg) = (self.clock.clone(), Arc::clone(&self.ffmpeg));
                 let (plan, store, budget) =
                     (Arc::clone(&self.plan), self.ledger.store(), state.budget().clone());
                 let target = self.output_dir.join(file_name(self.plan.node(download.node), &download.key));
                 let (run, min_rate, max_bytes) =
-                    (self.span.clone(), self.min_download_rate, self.max_video_bytes);
+                    (self.span.clone(), policy.min_download_rate, policy.max_video_bytes);
                 let (ledger, sidecar) = (Arc::clone(&self.ledger), self.sidecar(&download, state));
                 let reserved = self.reserved_cost(&download, state);
                 let (written_at, storage) = (clock.clone(), Arc::clone(&self.storage));
@@ -146,11 +145,16 @@ impl EffectRunner {
         None
     }
 
+    /// The service of a node.
+    pub(super) fn provider(&self, node: NodeIx) -> &Arc<dyn Provider> {
+        &self.services.of(self.plan.node(node)).provider
+    }
+
     fn prepare(&mut self, node: NodeIx, key: NodeKey, is_inline: bool, state: &RunState, now: Timestamp) {
-        let sources = inputs::input_sources(node, state, &*self.provider, &self.workflow_dir, is_inline, now);
+        let provider = Arc::clone(self.provider(node));
+        let sources = inputs::input_sources(node, state, &*provider, &self.workflow_dir, is_inline, now);
         let (plan, prepared) = (Arc::clone(&self.plan), Arc::clone(&self.prepared));
         let (attempt, ffmpeg) = (self.attempts.next(), Arc::clone(&self.ffmpeg));
-        let provider = &self.provider;
         let parts = state.key_parts(node);
         let service_independent_key = if provider.is_paid() {
             state.service_independent_key(node).map(|key| key.to_string())
@@ -162,7 +166,6 @@ impl EffectRunner {
         let (ledger, unrecorded) = (Arc::clone(&self.ledger), self.unrecorded.clone());
         let target = self.output_dir.join(file_name(plan.node(node), &key));
         let (storage, unfinished) = (Arc::clone(&self.storage), state.unfinished());
-        let provider = Arc::clone(&self.provider);
         self.spawn_fallible(async move {
             if let Ok(Err(failure)) = run_blocking(move || storage.check(unfinished)).await {
                 return Ok(Event::PrepareFailed { node, failure });
@@ -208,7 +211,7 @@ impl EffectRunner {
             self.send(Event::refused(node, attempt, refusal));
             return;
         };
-        let provider = Arc::clone(&self.provider);
+        let provider = Arc::clone(self.provider(node));
         let since = self.clock.now();
         let span = trace::submit(&self.span, &self.plan, node, &attempt);
         self.spawn(async move {

@@ -15,6 +15,7 @@ use crate::artifact_store::Verify;
 use crate::blocking::run_blocking;
 use crate::ledger::{Ledger, LedgerError};
 use crate::lookup;
+use crate::provider::Provider;
 use scheduler::{Event, ExistingWork, Failure, FailureKind, RunState, Timestamp};
 
 /// Maximum number of concurrent lookups that read files or query the service.
@@ -29,6 +30,7 @@ pub(super) struct LookupRequest {
     render: u32,
     /// Whether the run may submit the node. If not, the service is not queried.
     is_selected: bool,
+    provider: Arc<dyn Provider>,
     /// For the sidecar of its video, where that costs money.
     sidecar: Option<SidecarContext>,
 }
@@ -36,14 +38,13 @@ pub(super) struct LookupRequest {
 impl EffectRunner {
     /// Starts the task that serves lookups, [`MAX_CONCURRENT_LOOKUPS`] at once: a run of 100,000 nodes requests as many when it starts.
     pub(super) fn start_lookups(&mut self, requests: mpsc::UnboundedReceiver<LookupRequest>, verify: Verify) {
-        let (ledger, provider) = (Arc::clone(&self.ledger), Arc::clone(&self.provider));
+        let ledger = Arc::clone(&self.ledger);
         let (plan, folder, sender) = (Arc::clone(&self.plan), self.output_dir.clone(), self.sender.clone());
         let clock = self.clock.clone();
         let queue = LookupQueue {
             requests,
             recorded: VecDeque::new(),
             ledger: Arc::clone(&ledger),
-            service: provider.identity().to_owned(),
             sender: sender.clone(),
         };
         let recorded = futures_util::stream::unfold(queue, async |mut queue| {
@@ -51,8 +52,8 @@ impl EffectRunner {
         });
         self.tasks.spawn(recorded.for_each_concurrent(
             MAX_CONCURRENT_LOOKUPS,
-            move |LookupRequest { node, key, work, render, is_selected, sidecar }| {
-                let (ledger, provider) = (Arc::clone(&ledger), Arc::clone(&provider));
+            move |LookupRequest { node, key, work, render, is_selected, provider, sidecar }| {
+                let ledger = Arc::clone(&ledger);
                 let (plan, clock) = (Arc::clone(&plan), clock.clone());
                 let verify = verify.clone();
                 let (target, sender) = (folder.join(file_name(plan.node(node), &key)), sender.clone());
@@ -101,10 +102,11 @@ impl EffectRunner {
         state: &RunState,
         now: Timestamp,
     ) {
-        let work = if self.provider.is_paid() { state.service_independent_key(node) } else { None };
+        let provider = Arc::clone(self.provider(node));
+        let work = if provider.is_paid() { state.service_independent_key(node) } else { None };
         let (is_selected, sidecar) = (state.is_selected(node), self.sidecar_context(node, key, state));
         let render = state.render(node).unwrap_or(1);
-        let request = LookupRequest { node, key, work, render, is_selected, sidecar };
+        let request = LookupRequest { node, key, work, render, is_selected, provider, sidecar };
         let lookups = self.lookups.clone();
         if not_before <= now {
             drop(lookups.send(request));
@@ -139,7 +141,6 @@ struct LookupQueue {
     requests: mpsc::UnboundedReceiver<LookupRequest>,
     recorded: VecDeque<LookupRequest>,
     ledger: Arc<Ledger>,
-    service: String,
     sender: mpsc::UnboundedSender<EffectResult>,
 }
 
@@ -151,14 +152,14 @@ impl LookupQueue {
             if self.requests.recv_many(&mut requests, MAX_BATCH).await == 0 {
                 return None;
             }
-            let (ledger, service) = (Arc::clone(&self.ledger), self.service.clone());
+            let ledger = Arc::clone(&self.ledger);
             let results = run_blocking(move || {
                 ledger.with_snapshot(|ledger| {
                     let lookup = |request: LookupRequest| {
                         let work = request.work.filter(|_| request.is_selected).map(|work| work.to_string());
                         let existing = lookup::unrecorded_work(
                             ledger,
-                            &service,
+                            request.provider.identity(),
                             &request.key.to_string(),
                             work.as_deref(),
                         );

@@ -11,6 +11,7 @@ mod event_log;
 pub mod fetch;
 mod lookup_queue;
 mod run_error;
+mod services;
 mod sidecars;
 mod trace;
 mod wake_timer;
@@ -27,27 +28,26 @@ use workflow::plan::Plan;
 use attempt_ids::AttemptIds;
 use event_log::MAX_BATCH;
 pub use run_error::{RunError, UnrecordedTask};
+pub use services::{RunServices, ServiceOfRun};
 
 use crate::adopt::UnrecordedVideos;
 use crate::artifact_store::Verify;
 use crate::blocking::run_blocking;
 use crate::clean;
-use crate::ledger::{Ledger, PlanArguments, ServiceAccount};
-use crate::provider::Provider;
+use crate::ledger::{Ledger, PlanArguments, RecordedServices};
 use crate::reporter::{FilmProgress, Reporter};
 use crate::storage::Storage;
 use crate::time::Clock;
 use scheduler::budget::BudgetCaps;
-use scheduler::{Budget, Event, KeyResolver, Policy, RunId, RunScope, RunState, RunSummary};
+use scheduler::{Budget, Event, KeyResolver, ObservedLimits, Policy, RunId, RunScope, RunState, RunSummary};
 
 /// Inputs of a run besides its plan.
 pub struct RunConfig {
     /// The run's id, unique in the ledger.
     pub run: RunId,
     pub ledger: Arc<Ledger>,
-    pub provider: Arc<dyn Provider>,
-    /// Limits, timeouts and back-off.
-    pub policy: Policy,
+    /// The services, each with its limits, timeouts and back-off.
+    pub services: RunServices,
     /// The clock of the run.
     pub clock: Clock,
     /// The folder for videos and films.
@@ -83,13 +83,14 @@ pub async fn run(
     config: RunConfig,
     reporter: &mut dyn Reporter,
 ) -> Result<RunSummary, RunError> {
-    let RunConfig { run, ledger, provider, policy, clock, output_dir, workflow_dir, ffmpeg, .. } = config;
+    let RunConfig { run, ledger, services, clock, output_dir, workflow_dir, ffmpeg, .. } = config;
     let budget = config.budget;
     let mut interrupt = std::pin::pin!(interrupted(config.interrupt));
     fs_err::create_dir_all(&output_dir)?;
-    let account = ServiceAccount { service: provider.identity(), account: provider.account() };
+    let accounts = services.accounts();
+    let is_paid = accounts.any_is_paid();
     let arguments = config.arguments.as_ref();
-    let unrecorded = if provider.is_paid() && !config.repeats_unrecorded {
+    let unrecorded = if is_paid && !config.repeats_unrecorded {
         let (folder, ledger) = (output_dir.clone(), Arc::clone(&ledger));
         let videos =
             run_blocking(move || UnrecordedVideos::read(&folder, &ledger.store(), &ledger.short_keys()?));
@@ -98,25 +99,20 @@ pub async fn run(
         None
     };
     // What costs nothing exceeds no cost, whatever is in flight at a service that is paid.
-    let cost = budget.shared_caps().cost.filter(|_| provider.is_paid());
+    let cost = budget.shared_caps().cost.filter(|_| is_paid);
     let caps = BudgetCaps { cost, ..budget.shared_caps() };
-    let run_lock = ledger.begin_with(run.clone(), plan.name(), arguments, account, caps, clock.now())?;
+    let service = services.unnamed();
+    let recorded = RecordedServices { unnamed: service, accounts: &accounts };
+    let run_lock = ledger.begin_with(run.clone(), plan.name(), arguments, recorded, caps, clock.now())?;
     let run_lock = Arc::new(run_lock);
-    let mut limits = ledger.observed_limits(provider.identity());
-    let submits = policy.submit_rate.map_or(0, |rate| rate.count);
-    let submits = submits.max(limits.rate.map_or(0, |rate| rate.count));
-    let (min_download_rate, max_video_bytes) = (policy.min_download_rate, policy.max_video_bytes);
-    let mut state = RunState::new(Arc::clone(&plan), provider.identity(), policy)
-        .with_budget(budget)
-        .with_keys(config.keys)
-        .with_observed_limits(limits)
-        .with_submission_times(ledger.submission_times(provider.identity(), submits)?, clock.now())
-        .with_first_polls(ledger.first_polls(provider.identity())?);
+    let state = RunState::new(Arc::clone(&plan), service, Policy::remote());
+    let state = state.with_budget(budget).with_keys(config.keys);
+    let mut state = services.begin(state, &ledger, clock.now())?;
+    let mut limits: Vec<ObservedLimits> = state.observed_limits().map(|(_, limits)| limits).collect();
     let (sender, mut receiver) = mpsc::unbounded_channel();
     let (joins, mut joining) = mpsc::unbounded_channel::<FilmProgress>();
     let (lookups, lookup_requests) = mpsc::unbounded_channel();
-    let span = trace::run(&run, &plan, provider.identity());
-    let service = provider.identity().to_owned();
+    let span = trace::run(&run, &plan, &accounts);
     let storage = Arc::new(Storage::new(ledger.store().folder(), &output_dir));
     let mut effects = effect_runner::EffectRunner {
         span: span.clone(),
@@ -124,15 +120,13 @@ pub async fn run(
         lookups,
         plan: Arc::clone(&plan),
         ledger: Arc::clone(&ledger),
-        provider,
+        services,
         clock: clock.clone(),
         output_dir,
         workflow_dir,
         ffmpeg: Arc::new(ffmpeg),
         digital_source: config.digital_source,
         attempts: AttemptIds { run: run.clone(), next: Arc::new(AtomicU64::new(1)) },
-        min_download_rate,
-        max_video_bytes,
         storage,
         sender,
         joins,
@@ -167,11 +161,13 @@ pub async fn run(
             events.extend(actions.into_iter().filter_map(|action| effects.execute(action, &state, now)));
         }
         reporter.flush();
-        if state.observed_limits() != limits {
-            limits = state.observed_limits();
-            let (ledger, service) = (Arc::clone(&ledger), service.clone());
-            // If it cannot be written, the next run learns them again.
-            drop(run_blocking(move || ledger.record_limits(&service, limits)).await);
+        for ((service, observed), known) in state.observed_limits().zip(&mut limits) {
+            if observed != *known {
+                *known = observed;
+                let (ledger, service) = (Arc::clone(&ledger), service.to_owned());
+                // If it cannot be written, the next run learns them again.
+                drop(run_blocking(move || ledger.record_limits(&service, observed)).await);
+            }
         }
         if !events.is_empty() {
             // First, because these events may release a key that the next intent claims.

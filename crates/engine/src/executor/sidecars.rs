@@ -45,9 +45,10 @@ impl EffectRunner {
         state: &RunState,
     ) -> Option<SidecarContext> {
         let parents = self.plan.predecessors(node).into_iter();
-        self.provider.is_paid().then(|| SidecarContext {
+        let provider = self.provider(node);
+        provider.is_paid().then(|| SidecarContext {
             key,
-            service: self.provider.identity().to_owned(),
+            service: provider.identity().to_owned(),
             render: state.render(node).unwrap_or(1),
             is_asked: state.asked_render(node).is_some(),
             parents: parents.filter_map(|parent| Some((parent, state.key(parent)?))).collect(),

@@ -7,7 +7,10 @@ use tracing::{Span, debug, error, field, info, info_span, trace, warn};
 use workflow::plan::{NodeIx, Plan};
 use workflow::units::Money;
 
-pub(super) fn run(run: &RunId, plan: &Plan, service: &str) -> Span {
+use crate::provider::Accounts;
+
+pub(super) fn run(run: &RunId, plan: &Plan, accounts: &Accounts) -> Span {
+    let service = accounts.services().collect::<Vec<_>>().join(", ");
     let span = info_span!("run", %run);
     info!(parent: &span, workflow = plan.name(), service, shots = plan.len(), "begun");
     span

@@ -17,8 +17,10 @@ pub(super) fn record_shown_task(
         .prepare_cached(
             "INSERT OR IGNORE INTO same_accounts (service, account, same_as)
              SELECT own.service, own.account, submitted.account
-             FROM runs own, attempts a JOIN runs submitted ON submitted.id = a.run
-             WHERE own.id = ?1 AND a.id = ?2 AND own.service = submitted.service AND own.account <> submitted.account",
+             FROM attempts a
+             JOIN run_services own ON own.run = ?1 AND own.service = a.service
+             JOIN run_services submitted ON submitted.run = a.run AND submitted.service = a.service
+             WHERE a.id = ?2 AND own.account <> submitted.account",
         )?
         .execute((run.as_str(), attempt.as_str()))?;
     Ok(())

@@ -189,7 +189,7 @@ impl<'a> Writer<'a> {
             .prepare_cached(
                 "INSERT INTO attempts
                  (id, run, service, node, key, service_independent_key, model, video_ms, digest, state, intended_at, reserved_cost, key_parts)
-                 VALUES (?1, ?2, (SELECT service FROM runs WHERE id = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                 VALUES (?1, ?2, COALESCE(?13, (SELECT service FROM runs WHERE id = ?2)), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             )?
             .execute((
                 attempt.as_str(),
@@ -204,6 +204,7 @@ impl<'a> Writer<'a> {
                 Sql(self.time),
                 reservation.cost.map(Sql),
                 to_json(parts)?,
+                node.service.as_deref(),
             ))?;
         self.delta.reserve(reservation.amount());
         Ok(())

@@ -47,7 +47,7 @@ pub(crate) use queries::LedgerSnapshot;
 pub use queries::WorkAtServices;
 pub use read_only::{LedgerReader, RunRow};
 pub use renders::RecordedRender;
-pub use run_lock::{RunLock, ServiceAccount};
+pub use run_lock::{RecordedServices, RunLock};
 pub use totals::UnpricedInFlight;
 
 use crate::artifact_store::ArtifactStore;

@@ -105,7 +105,7 @@ impl PresentAttempt {
 
 /// An [`OpenAttempt`] without a condition.
 const OPEN_ATTEMPT: &str = concat!(
-    "SELECT a.id, a.run, a.node, r.workflow, r.service, a.task, COALESCE(a.submitted_at, a.intended_at), a.reserved_cost, a.failure,
+    "SELECT a.id, a.run, a.node, r.workflow, a.service, a.task, COALESCE(a.submitted_at, a.intended_at), a.reserved_cost, a.failure,
      a.key, a.state, ",
     suggested_task!(),
     ", r.arguments, ",

@@ -19,13 +19,14 @@ use scheduler::{Artifact, AttemptId, AttemptState, Event, Film, RunId, TaskId, T
 const COLUMNS: &str = concat!(
     "a.id, a.run, a.node, a.state, a.task, a.digest, a.intended_at, a.submitted_at, a.failure,
     f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at, f.modified_ns,
-    a.service, a.model, a.video_ms, a.reserved_cost, r.account, r.workflow, a.key, ",
+    a.service, a.model, a.video_ms, a.reserved_cost, s.account, r.workflow, a.key, ",
     suggested_task!(),
     ", a.ended_at, f.first_sha256"
 );
 /// An attempt of a key whose task was given up, where none of the key was accepted later.
 const NOT_REPLACED: &str = concat!("key = ?1 AND state = 'expired' AND NOT ", is_replaced!());
-const TABLES: &str = "attempts a JOIN runs r ON r.id = a.run LEFT JOIN artifacts f ON f.attempt = a.id";
+const TABLES: &str = "attempts a JOIN runs r ON r.id = a.run LEFT JOIN run_services s ON s.run = a.run AND s.service = a.service
+    LEFT JOIN artifacts f ON f.attempt = a.id";
 
 /// Queries on one snapshot of the ledger.
 pub(crate) struct LedgerSnapshot<'l> {

@@ -78,7 +78,8 @@ impl LedgerReader {
     /// When the ledger cannot be read.
     pub fn runs(&self, ended: u32) -> Result<Vec<RunRow>, LedgerError> {
         let all = self.rows(
-            "SELECT id, workflow, service, started_at, ended_at, arguments FROM runs ORDER BY started_at DESC, id DESC",
+            "SELECT id, workflow,
+             COALESCE((SELECT group_concat(service, ', ') FROM run_services WHERE run = id), service), started_at, ended_at, arguments FROM runs ORDER BY started_at DESC, id DESC",
             [],
             |row| {
                 Ok(RunRow {

@@ -10,22 +10,16 @@ use rusqlite::TransactionBehavior;
 use super::sql::Sql;
 use super::{Ledger, LedgerError, PlanArguments, totals};
 use crate::failpoint::{self, Boundary};
+use crate::provider::{Account, Accounts};
 use scheduler::budget::{Amount, BudgetCaps};
 use scheduler::{AttemptId, RunId, Timestamp};
 
-/// The service of a run, and the account there.
+/// The services of a run, for the record.
 #[derive(Debug, Clone, Copy)]
-pub struct ServiceAccount<'a> {
-    /// The identity of the service.
-    pub service: &'a str,
-    /// A digest of the API key ([`crate::provider::account_digest`]); `None` for a service without keys.
-    pub account: Option<&'a str>,
-}
-
-impl<'a> From<&'a str> for ServiceAccount<'a> {
-    fn from(service: &'a str) -> Self {
-        Self { service, account: None }
-    }
+pub struct RecordedServices<'a> {
+    /// The identity of the service of shots that name none.
+    pub unnamed: &'a str,
+    pub accounts: &'a Accounts,
 }
 
 /// The lock of a running run. Dropping it ends the run's liveness.
@@ -73,18 +67,20 @@ impl Ledger {
     ///
     /// # Errors
     /// When the run cannot be recorded, or a run with that id is alive.
-    pub fn begin<'a>(
+    pub fn begin(
         &self,
         run: RunId,
         workflow: &str,
-        account: impl Into<ServiceAccount<'a>>,
+        service: &str,
         caps: BudgetCaps,
         now: Timestamp,
     ) -> Result<RunLock, LedgerError> {
-        self.begin_with(run, workflow, None, account.into(), caps, now)
+        let accounts = Accounts::default().with(service, Account::default());
+        let services = RecordedServices { unnamed: service, accounts: &accounts };
+        self.begin_with(run, workflow, None, services, caps, now)
     }
 
-    /// As [`Ledger::begin`], with the arguments that determine the plan of the run.
+    /// As [`Ledger::begin`], with the arguments that determine the plan of the run, and the account at each of its services.
     ///
     /// # Errors
     /// As [`Ledger::begin`].
@@ -93,11 +89,10 @@ impl Ledger {
         run: RunId,
         workflow: &str,
         arguments: Option<&PlanArguments>,
-        account: ServiceAccount<'_>,
+        services: RecordedServices<'_>,
         caps: BudgetCaps,
         now: Timestamp,
     ) -> Result<RunLock, LedgerError> {
-        let ServiceAccount { service, account } = account;
         let path = lock_path(&self.folder, &run);
         if let Some(folder) = path.parent() {
             fs_err::create_dir_all(folder)?;
@@ -109,10 +104,19 @@ impl Ledger {
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
         transaction
             .execute(
-                "INSERT INTO runs (id, workflow, service, account, started_at, arguments) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                (run.as_str(), workflow, service, account, Sql(now), arguments.map(Sql)),
+                "INSERT INTO runs (id, workflow, service, started_at, arguments) VALUES (?1, ?2, ?3, ?4, ?5)",
+                (run.as_str(), workflow, services.unnamed, Sql(now), arguments.map(Sql)),
             )
             .map_err(wrap)?;
+        let accounts = services.accounts;
+        for service in accounts.services() {
+            transaction
+                .execute(
+                    "INSERT INTO run_services (run, service, account) VALUES (?1, ?2, ?3)",
+                    (run.as_str(), service, accounts.digest(service)),
+                )
+                .map_err(wrap)?;
+        }
         let (_, spent_before) = totals::sums(&transaction).map_err(wrap)?;
         transaction.commit().map_err(wrap)?;
         drop(connection);

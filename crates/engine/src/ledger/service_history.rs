@@ -18,8 +18,8 @@ impl Ledger {
     /// # Errors
     /// When the ledger cannot be read.
     pub fn submission_times(&self, service: &str, limit: u32) -> Result<Vec<Timestamp>, LedgerError> {
-        let query = "SELECT a.intended_at FROM attempts a JOIN runs r ON r.id = a.run
-                     WHERE r.service = ?1 ORDER BY a.rowid DESC LIMIT ?2";
+        let query = "SELECT a.intended_at FROM attempts a
+                     WHERE a.service = ?1 ORDER BY a.rowid DESC LIMIT ?2";
         let mut times: Vec<Timestamp> = self.rows(query, (service, limit), |row| column(row, 0))?;
         times.sort_unstable();
         Ok(times)

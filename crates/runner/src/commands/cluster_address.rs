@@ -62,11 +62,12 @@ pub(crate) fn price_source() -> PriceSource {
         let prices = match text {
             None => None,
             Some(text) => {
-                let checked = workflow::prices::check(text.as_bytes(), "prices.yaml", Contract::embedded());
+                let checked =
+                    workflow::prices::check(text.as_bytes(), "prices.yaml", &[Contract::embedded()]);
                 Some(checked.prices.ok_or_else(|| "it is not a price table".to_owned())?)
             }
         };
-        Ok(budget::prices(false, prices.as_ref()))
+        Ok(budget::prices("", prices.as_ref()))
     })
 }
 

@@ -154,8 +154,8 @@ async fn start(
         if let Some(previews) = previews {
             // The caps of a run on a cluster count that run alone.
             let budget = BudgetAtStart { is_free: false, reserved: Amount::default() };
-            let (recorded, identity) = (recorded.renders(), &services.shown);
-            estimate = print_estimate(args, &plan, &keys, recorded, &previews, identity, prices, budget)?;
+            let recorded = recorded.renders();
+            estimate = print_estimate(args, &plan, &keys, recorded, &previews, &services, prices, budget)?;
         }
     }
     let renders = ask(args, &plan, instances, address).await?;

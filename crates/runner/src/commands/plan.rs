@@ -125,7 +125,7 @@ pub(crate) async fn document(
     let keys = keys.with_selection(&plan, selected.as_ref());
     let previews =
         decisions(&plan, project, &records, &keys, selected, changes.salt, &services.accounts).await?;
-    Ok(PlanDocument::new(&plan, &previews, &services.shown, prices))
+    Ok(PlanDocument::new(&plan, &previews, &services, prices))
 }
 
 /// The nodes that the flags select; `None` for all.

@@ -11,6 +11,7 @@ use scheduler::renders::Renders;
 use workflow::plan::{Plan, Selection};
 
 use crate::args::RunArgs;
+use crate::backend::PlannedServices;
 use crate::budget::{self, BudgetAtStart};
 use crate::commands::run::named_workflow;
 use crate::error::CommandError;
@@ -59,11 +60,11 @@ pub(super) fn print_estimate(
     keys: &KeyResolver,
     recorded: &Renders,
     previews: &[Preview],
-    service: &str,
+    services: &PlannedServices,
     table: Option<&PriceTable>,
     budget: BudgetAtStart,
 ) -> Result<Option<RunEstimate>, CommandError> {
-    let document = report::plan::PlanDocument::new(plan, previews, service, table);
+    let document = report::plan::PlanDocument::new(plan, previews, services, table);
     budget::check_minimum(&args.budget, budget, &document)?;
     let asked = plan.nodes().filter(|(ix, _)| keys.asked_render(plan, *ix).is_some());
     let is_new = |instance: &str| {

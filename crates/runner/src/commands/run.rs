@@ -7,11 +7,11 @@ use engine::records::WorkRecords;
 use engine::{Clock, Ledger, RunConfig};
 use renderer::Renderer;
 use scheduler::spending::Spending;
-use scheduler::{Budget, Halt, KeyResolver, Outcome, RunScope, RunSummary, TaskId};
+use scheduler::{Budget, Halt, KeyResolver, Outcome, Policy, RunScope, RunSummary, TaskId};
 use workflow::plan::{Plan, Selection};
 
 use crate::args::{Format, PlanArgs, PlanFormat, RunArgs};
-use crate::backend::{Backend, Connection};
+use crate::backend::{Backends, Connections, PlannedServices};
 use crate::budget::{self, BudgetAtStart};
 use crate::clock::now;
 #[cfg(feature = "cluster")]
@@ -70,8 +70,8 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
         return cluster_run::run(&args, plan, &paths, prices.as_ref(), address).await;
     }
     let services = services::of_project(&paths)?;
-    let backend =
-        Backend::of_plan(&plan, &services, Trust::new(args.trust_services))?.with_renderer(renderer);
+    let backends =
+        Backends::of_plan(&plan, &services, Trust::new(args.trust_services))?.with_renderer(&renderer);
     if args.withdraw {
         return withdraw(&args, &plan, &paths);
     }
@@ -80,7 +80,7 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
         SelectedNodes::Some(selection) => Some(selection),
         SelectedNodes::NoneFailed(reason) => return Ok(nothing_to_run(args.format, &reason)),
     };
-    let service = backend.identity();
+    let PlannedServices { identity: service, accounts, .. } = backends.planned();
     let request = rerun_request(&args);
     let instances = request.instances(&plan, selection.as_ref(), &args.workflow.file)?;
     let ledger = Ledger::open(&paths.ledger(), &paths.folder)?;
@@ -103,7 +103,8 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
     let plan = asked_plan;
     let asked = AskedRun { keys, instances };
     let (finished, ledger) =
-        execute(&args, Arc::clone(&plan), &paths, backend, ledger, selection, asked, prices.as_ref()).await?;
+        execute(&args, Arc::clone(&plan), &paths, backends, ledger, selection, asked, prices.as_ref())
+            .await?;
     let older_picks =
         reruns::older_picks(&plan, ledger.key_resolver(&plan, &service)?.renders(), &named_workflow(&args));
     // Its WAL is copied and removed while the report is printed.
@@ -115,7 +116,14 @@ pub(crate) async fn run(args: RunArgs, renderer: Arc<dyn Renderer>) -> Result<Ex
     for note in older_picks {
         errln!("{note}");
     }
-    let unclaimed = task_owners::unclaimed_tasks(&args.workflow, salt, &paths, &plan, &[&service]).await?;
+    let unclaimed = task_owners::unclaimed_tasks(
+        &args.workflow,
+        salt,
+        &paths,
+        &plan,
+        &accounts.services().collect::<Vec<_>>(),
+    )
+    .await?;
     print_unclaimed(&args, &unclaimed);
     after_run(&args, &plan, exit).await?;
     Ok(exit)
@@ -330,7 +338,7 @@ async fn execute<'t>(
     args: &RunArgs,
     plan: Arc<Plan>,
     paths: &ProjectPaths,
-    backend: Backend,
+    backends: Backends,
     ledger: Ledger,
     selection: Option<Selection>,
     asked: AskedRun,
@@ -339,9 +347,10 @@ async fn execute<'t>(
     let output_dir = paths.out_or(args.output_dir.as_deref(), plan.name())?;
     film_outputs::refuse_replaced_inputs(&plan, &paths.folder, &output_dir)?;
     let AskedRun { keys, instances } = asked;
-    let is_free = backend.is_free();
+    let planned = backends.planned();
+    let is_free = planned.is_free();
     let table = table.filter(|_| !is_free);
-    let (run, identity) = (new_run_id(), backend.identity());
+    let (run, identity) = (new_run_id(), planned.identity.clone());
     let before = ledger.key_resolver(&plan, &identity)?;
     let of_run =
         |keys: KeyResolver| keys.with_salt(args.salt.clone()).with_selection(&plan, selection.as_ref());
@@ -351,39 +360,34 @@ async fn execute<'t>(
     }
     budget::check_in_flight(&args.budget, is_free, &ledger)?;
     let (reserved, _) = ledger.spending()?;
-    let accounts = backend.accounts();
-    let previews = preflight(args, &plan, &ledger, &keys, &accounts, selection.as_ref(), table);
+    let previews = preflight(args, &plan, &ledger, &keys, &planned.accounts, selection.as_ref(), table);
     let estimate = match previews.await? {
         Some(previews) => {
             let budget = BudgetAtStart { is_free, reserved };
-            print_estimate(args, &plan, &keys, before.renders(), &previews, &identity, table, budget)?
+            print_estimate(args, &plan, &keys, before.renders(), &previews, &planned, table, budget)?
         }
         None => None,
     };
     // Before anything is submitted: whatever ends this run, the next one goes on with it.
     ledger.ask_for_renders(&plan, &instances, args.new, now())?;
     let keys = of_run(ledger.key_resolver(&plan, &identity)?);
-    let Connection { provider, mut policy, service } = backend.connect(paths, ffmpeg::find()).await?;
-    args.limits.apply(&mut policy);
-    policy.shutdown_grace = args.shutdown_grace;
+    // Concurrent runs that are throttled together must not retry together.
+    let seed = RandomState::new().hash_one(run.as_str());
+    let adjust = |policy: &mut Policy| {
+        args.limits.apply(policy);
+        (policy.shutdown_grace, policy.seed) = (args.shutdown_grace, seed);
+    };
+    let Connections { services, embedded, jobs } = backends.connect(paths, adjust).await?;
     let file = named_workflow(args).in_full();
     let ledger = Arc::new(ledger);
-    let info = RunInfo {
-        run: run.clone(),
-        file: named_workflow(args),
-        service: identity.clone(),
-        jobs: policy.max_in_flight,
-        estimate,
-    };
-    // Concurrent runs that are throttled together must not retry together.
-    policy.seed = RandomState::new().hash_one(run.as_str());
-    let prices = budget::prices(is_free, table.map(|table| &table.prices));
+    let info =
+        RunInfo { run: run.clone(), file: named_workflow(args), service: planned.shown, jobs, estimate };
+    let prices = budget::prices(&identity, table.map(|table| &table.prices));
     let budget = Budget::new(budget::caps(&args.budget), prices).with_reserved_by_others(reserved);
     let config = RunConfig {
         run,
         ledger: Arc::clone(&ledger),
-        provider,
-        policy,
+        services,
         clock: Clock::starting_at(now()),
         output_dir,
         workflow_dir: paths.folder.clone(),
@@ -407,7 +411,7 @@ async fn execute<'t>(
     };
     let mut reporter = RunReporter::start(args.format, info);
     let ended = engine::run(Arc::clone(&plan), config, reporter.reporter()).await;
-    if let Some(service) = service {
+    if let Some(service) = embedded {
         service.stop().await;
     }
     match ended {

@@ -90,7 +90,7 @@ mod tests {
     use std::sync::Arc;
 
     use contract::Contract;
-    use scheduler::{ExistingWork, ObservedLimits, ObservedRate, Policy};
+    use scheduler::{ExistingWork, ObservedLimits, ObservedRate, Policy, ServiceHistory};
     use workflow::plan::NodeIx;
     use workflow::{InMemory, Options};
 
@@ -103,7 +103,9 @@ mod tests {
         let (files, options) = (InMemory::default(), Options::default());
         let plan = workflow::load(text.as_bytes(), "sea.yaml", &files, &options, Contract::embedded());
         let plan = Arc::new(plan.unwrap_or_else(|report| panic!("{report}")));
-        let mut state = RunState::new(plan, "test", policy).with_observed_limits(observed);
+        let mut state = RunState::new(plan, "test", policy.clone());
+        let history = ServiceHistory { limits: observed, ..ServiceHistory::default() };
+        state = state.with_service("test", policy, history, Timestamp(1_000_000));
         let now = Timestamp(1_000_000);
         let mut waits = RateWaits::default();
         let mut events = vec![(Event::Started, now)];

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use workflow::plan::{Clip, ClipSource, NodeIx};
 
+use super::lanes::{Lane, LaneQueues};
 use super::{FilmPhase, NodeState, Phase, RunState};
 use crate::policy::Rate;
 use crate::timestamp::Timestamp;
@@ -26,16 +27,65 @@ const MAX_POLL_ADVANCE: Duration = Duration::from_millis(16);
 /// The same as a share of the wait since the last request for its task.
 const POLL_ADVANCE_SHARE: u32 = 8;
 
+impl Lane {
+    /// The wait of the shots that are ready for a rate of submissions, where nothing else stops them.
+    fn submission_rate_wait(&self, now: Timestamp) -> Option<RateWait> {
+        if self.queues.ready.is_empty() {
+            return None;
+        }
+        self.may_submit_at_any_rate(now).ok()?;
+        let submits = self.limits.submit_rate.as_ref().filter(|submits| !submits.admits(now));
+        if let Some(submits) = submits {
+            return Some(RateWait { until: submits.free_at(), learned: None });
+        }
+        let discovery = self.limits.discovery.as_ref()?;
+        let until = discovery.admits(self.taken(), self.queues.posting, now).err().flatten()?;
+        Some(RateWait { until, learned: discovery.observed().rate.map(Rate::from) })
+    }
+
+    /// Whether the limits admit one more submission, or when they may; `None` if something has to end first.
+    fn may_submit(&self, now: Timestamp) -> Result<(), Option<Timestamp>> {
+        self.may_submit_at_any_rate(now)?;
+        if let Some(submits) = self.limits.submit_rate.as_ref().filter(|submits| !submits.admits(now)) {
+            return Err(Some(submits.free_at()));
+        }
+        match &self.limits.discovery {
+            // What has to end first may be a held slot, which no event ends.
+            Some(discovery) => discovery
+                .admits(self.taken(), self.queues.posting, now)
+                .map_err(|until| until.or_else(|| self.first_held_slot())),
+            None => Ok(()),
+        }
+    }
+
+    /// The same without the limits on the rate.
+    fn may_submit_at_any_rate(&self, now: Timestamp) -> Result<(), Option<Timestamp>> {
+        let concurrency = &self.limits.concurrency;
+        if let Some(until) = concurrency.held_until(now) {
+            return Err(Some(until));
+        }
+        if !concurrency.admits(self.taken(), self.queues.posting, now) {
+            return Err(self.first_held_slot());
+        }
+        Ok(())
+    }
+
+    fn first_held_slot(&self) -> Option<Timestamp> {
+        self.queues.held_slots.first().map(|(until, _)| *until)
+    }
+}
+
 impl RunState {
     /// Runs after every event.
     pub(super) fn admit(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
-        let submit_at = self.admit_submissions(now, actions);
+        let lanes = 0..self.lanes.len();
+        let submit_at = lanes.clone().filter_map(|lane| self.admit_submissions(lane, now, actions)).min();
         if self.halt.is_some() {
             self.cancel_ready();
         }
         self.propagate_blocked();
-        let poll_at = self.admit_polls(now, actions);
-        let download_at = self.admit_downloads(now, actions);
+        let poll_at = lanes.clone().filter_map(|lane| self.admit_polls(lane, now, actions)).min();
+        let download_at = lanes.filter_map(|lane| self.admit_downloads(lane, now, actions)).min();
         self.admit_films(actions);
         if let Some(deadline) = [submit_at, poll_at, download_at].into_iter().flatten().min() {
             self.wake(deadline, actions);
@@ -50,23 +100,29 @@ impl RunState {
         }
     }
 
-    /// Submits ready nodes as far as limits and budget allow, and returns when to try again.
+    /// Submits ready nodes of a service as far as its limits and the budget allow, and returns when to try again.
     ///
     /// Invariant: nothing is submitted while a lookup is in progress, because it may find a task in flight that takes a slot.
-    fn admit_submissions(&mut self, now: Timestamp, actions: &mut Vec<Action>) -> Option<Timestamp> {
+    fn admit_submissions(
+        &mut self,
+        lane: usize,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) -> Option<Timestamp> {
         if self.is_replay || self.queues.lookups > 0 || self.halt.is_some() {
             return None;
         }
-        while let Some((not_before, node)) = self.queues.delayed.first().copied() {
+        let queues = &mut self.lanes[lane].queues;
+        while let Some((not_before, node)) = queues.delayed.first().copied() {
             if not_before > now {
                 break;
             }
-            self.queues.delayed.pop_first();
-            self.queues.ready.insert((Reverse(self.plan.rank(node)), node));
+            queues.delayed.pop_first();
+            queues.ready.insert((Reverse(self.plan.rank(node)), node));
         }
-        self.queues.held_slots.retain(|(until, _)| *until > now);
-        let mut more_at = self.queues.delayed.first().map(|(not_before, _)| *not_before);
-        while let Some((_, node)) = self.queues.ready.first().copied() {
+        queues.held_slots.retain(|(until, _)| *until > now);
+        let mut more_at = queues.delayed.first().map(|(not_before, _)| *not_before);
+        while let Some((_, node)) = self.lanes[lane].queues.ready.first().copied() {
             if let Some(cap) = self.budget.exceeded_by(&self.plan, node) {
                 // Tasks in flight may cost less than is reserved for them; without any, the cap is reached.
                 if self.queues.reservations == 0 {
@@ -79,15 +135,16 @@ impl RunState {
             if self.queues.reservations > 0 && self.budget.is_exceeded_beside_others(&self.plan, node) {
                 break;
             }
-            if let Err(until) = self.may_submit(now) {
+            if let Err(until) = self.lanes[lane].may_submit(now) {
                 more_at = more_at.into_iter().chain(until).min();
                 break;
             }
             let Some(key) = self.key(node) else { break };
-            if let Some(submits) = &mut self.limits.submit_rate {
+            let limits = &mut self.lanes[lane].limits;
+            if let Some(submits) = &mut limits.submit_rate {
                 submits.take(now);
             }
-            if let Some(discovery) = &mut self.limits.discovery {
+            if let Some(discovery) = &mut limits.discovery {
                 discovery.admitted(now);
             }
             let state = self.node_mut(node);
@@ -100,72 +157,31 @@ impl RunState {
         more_at
     }
 
-    /// The wait of the shots that are ready for a rate of submissions, where nothing else stops them.
+    /// The wait of the shots that are ready for a rate of submissions, where nothing else stops those of their service.
     #[must_use]
     pub fn submission_rate_wait(&self) -> Option<RateWait> {
         let is_open = !self.is_replay && self.queues.lookups == 0 && self.halt.is_none();
-        if !is_open || self.queues.ready.is_empty() {
-            return None;
-        }
-        let now = self.now;
-        self.may_submit_at_any_rate(now).ok()?;
-        let submits = self.limits.submit_rate.as_ref().filter(|submits| !submits.admits(now));
-        if let Some(submits) = submits {
-            return Some(RateWait { until: submits.free_at(), learned: None });
-        }
-        let discovery = self.limits.discovery.as_ref()?;
-        let taken = self.queues.in_flight + self.queues.held_slots.len();
-        let until = discovery.admits(taken, self.queues.posting, now).err().flatten()?;
-        Some(RateWait { until, learned: discovery.observed().rate.map(Rate::from) })
-    }
-
-    /// Whether the limits admit one more submission, or when they may; `None` if something has to end first.
-    fn may_submit(&self, now: Timestamp) -> Result<(), Option<Timestamp>> {
-        self.may_submit_at_any_rate(now)?;
-        let held_slots = &self.queues.held_slots;
-        let taken = self.queues.in_flight + held_slots.len();
-        if let Some(submits) = self.limits.submit_rate.as_ref().filter(|submits| !submits.admits(now)) {
-            return Err(Some(submits.free_at()));
-        }
-        match &self.limits.discovery {
-            // What has to end first may be a held slot, which no event ends.
-            Some(discovery) => discovery
-                .admits(taken, self.queues.posting, now)
-                .map_err(|until| until.or_else(|| held_slots.first().map(|(until, _)| *until))),
-            None => Ok(()),
-        }
-    }
-
-    /// The same without the limits on the rate.
-    fn may_submit_at_any_rate(&self, now: Timestamp) -> Result<(), Option<Timestamp>> {
-        if let Some(until) = self.submissions_held_until() {
-            return Err(Some(until));
-        }
-        let concurrency = &self.limits.concurrency;
-        let held_slots = &self.queues.held_slots;
-        let taken = self.queues.in_flight + held_slots.len();
-        if !concurrency.admits(taken, self.queues.posting, now) {
-            return Err(held_slots.first().map(|(until, _)| *until));
-        }
-        Ok(())
+        let waits = self.lanes.iter().filter_map(|lane| lane.submission_rate_wait(self.now));
+        waits.max_by_key(|wait| wait.until).filter(|_| is_open)
     }
 
     /// Polls the tasks that are due, or nearly so, and returns when to try again. While the service accepts no polls, tasks whose timeout has passed are
     /// not waited for.
-    fn admit_polls(&mut self, now: Timestamp, actions: &mut Vec<Action>) -> Option<Timestamp> {
-        if let Some(until) = self.limits.poll_rate.held_until(now) {
-            return self.detach_overdue(now, until, actions);
+    fn admit_polls(&mut self, lane: usize, now: Timestamp, actions: &mut Vec<Action>) -> Option<Timestamp> {
+        if let Some(until) = self.lanes[lane].limits.poll_rate.held_until(now) {
+            return self.detach_overdue(lane, now, until, actions);
         }
-        while let Some((poll_at, node)) = self.queues.polls.first().copied() {
+        while let Some((poll_at, node)) = self.lanes[lane].queues.polls.first().copied() {
             if poll_at > now && !self.may_poll_early(node, poll_at, now) {
                 return Some(poll_at);
             }
             let Phase::InFlight { attempt, task, .. } = &self.node(node).phase else { return None };
             let poll = Action::Poll { node, attempt: attempt.clone(), task: task.clone() };
-            if let Err(until) = self.limits.poll_rate.take(now) {
+            let lane = &mut self.lanes[lane];
+            if let Err(until) = lane.limits.poll_rate.take(now) {
                 return Some(until);
             }
-            self.queues.polls.pop_first();
+            lane.queues.polls.pop_first();
             let state = self.node_mut(node);
             state.poll_at = None;
             state.sent_at = now;
@@ -182,40 +198,48 @@ impl RunState {
             return false;
         }
         let advance = (due.since(sent_at) / POLL_ADVANCE_SHARE).min(MAX_POLL_ADVANCE);
-        now.after(advance) >= due && now >= sent_at.after(self.policy.min_poll_interval)
+        now.after(advance) >= due && now >= sent_at.after(self.policy(node).min_poll_interval)
     }
 
     /// Detaches from tasks whose deadline has passed while no task may be polled until `until`; returns when to try again.
     fn detach_overdue(
         &mut self,
+        lane: usize,
         now: Timestamp,
         until: Timestamp,
         actions: &mut Vec<Action>,
     ) -> Option<Timestamp> {
-        while let Some((deadline, node)) = self.queues.deadlines.first().copied() {
+        while let Some((deadline, node)) = self.lanes[lane].queues.deadlines.first().copied() {
             if deadline > now {
                 return Some(until.min(deadline));
             }
-            self.queues.deadlines.pop_first();
+            let queues = &mut self.lanes[lane].queues;
+            queues.deadlines.pop_first();
             let state = &mut self.nodes[node.index()];
             state.deadline = None;
             // The result of a poll in progress decides itself.
             let Some(poll_at) = state.poll_at.take() else { continue };
-            self.queues.polls.remove(&(poll_at, node));
+            queues.polls.remove(&(poll_at, node));
             if let Phase::InFlight { attempt, .. } = &self.node(node).phase {
                 actions.push(Action::Overdue { node, attempt: attempt.clone() });
             }
         }
-        (!self.queues.polls.is_empty()).then_some(until)
+        (!self.lanes[lane].queues.polls.is_empty()).then_some(until)
     }
 
     /// Starts downloads as far as the limit allows, and returns when to try again.
-    fn admit_downloads(&mut self, now: Timestamp, actions: &mut Vec<Action>) -> Option<Timestamp> {
-        while let Some((_, node)) = self.queues.downloads.first().copied() {
-            if let Err(until) = self.limits.downloads.admits(self.queues.downloading, now) {
+    fn admit_downloads(
+        &mut self,
+        lane: usize,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) -> Option<Timestamp> {
+        while let Some((_, node)) = self.lanes[lane].queues.downloads.first().copied() {
+            let Lane { limits, queues, .. } = &self.lanes[lane];
+            if let Err(until) = limits.downloads.admits(queues.downloading, now) {
                 // A file that expires meanwhile would be lost.
                 let is_urgent = until.is_some_and(|until| self.is_urgent(node, until));
-                if !is_urgent || !self.limits.downloads.has_room(self.queues.downloading) {
+                if !is_urgent || !limits.downloads.has_room(queues.downloading) {
                     return until;
                 }
             }
@@ -328,9 +352,13 @@ impl RunState {
     /// Cancels nodes that wait to be submitted. Under a cap, nodes that another run claims or that are being looked up still end
     /// normally.
     fn cancel_ready(&mut self) {
-        let ready = self.queues.ready.iter().map(|(_, node)| *node);
-        let delayed = self.queues.delayed.iter().map(|(_, node)| *node);
-        let waiting: Vec<NodeIx> = ready.chain(delayed).collect();
+        let waiting: Vec<NodeIx> = self
+            .lanes
+            .iter()
+            .flat_map(|Lane { queues: LaneQueues { ready, delayed, .. }, .. }| {
+                ready.iter().map(|(_, node)| *node).chain(delayed.iter().map(|(_, node)| *node))
+            })
+            .collect();
         for node in waiting {
             self.cancel(node);
         }

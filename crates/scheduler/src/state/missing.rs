@@ -21,7 +21,7 @@ impl RunState {
         let is_proven = self.is_proven_missing(node, missing_since, expired);
         // Replicated services answer 404 for a moment after accepting a task, or while a replica lags; and the response about another task
         // may still prove something.
-        let is_decided = now.since(missing_since) >= self.policy.not_found_grace
+        let is_decided = now.since(missing_since) >= self.policy(node).not_found_grace
             || now.since(since) >= self.task_timeout(node)
             || state.adopted.was_missing
             || state.adopted.is_other_account
@@ -37,7 +37,7 @@ impl RunState {
         if is_proven && self.may_retry(node, FailureKind::Expired) {
             return Some(self.fail_or_retry(node, FailureKind::Expired, now));
         }
-        let others = self.unknown_tasks.iter().any(|other| *other != node);
+        let others = self.lane(node).unknown_tasks.iter().any(|other| *other != node);
         let reason = match (is_proven, expired) {
             (false, _) if others => {
                 "the service knows none of the tasks that it was asked about; the API key may belong to another account"
@@ -64,7 +64,8 @@ impl RunState {
         let in_flight = |unknown: &&NodeIx| {
             **unknown != node && matches!(self.node(**unknown).phase, Phase::InFlight { .. })
         };
-        self.queues.in_flight > 1 + self.unknown_tasks.iter().filter(in_flight).count()
+        let lane = self.lane(node);
+        lane.queues.in_flight > 1 + lane.unknown_tasks.iter().filter(in_flight).count()
     }
 
     /// Whether the service knows tasks of this account, so that it is this one that is missing: it has reported on another task since, or
@@ -78,11 +79,12 @@ impl RunState {
         if !state.has_answered && !expired {
             return false;
         }
-        if self.last_answer.is_some_and(|answered_at| answered_at > missing_since) {
+        let lane = self.lane(node);
+        if lane.last_answer.is_some_and(|answered_at| answered_at > missing_since) {
             return true;
         }
         let is_alone =
-            self.queues.in_flight <= 1 && self.unknown_tasks.iter().all(|unknown| *unknown == node);
+            lane.queues.in_flight <= 1 && lane.unknown_tasks.iter().all(|unknown| *unknown == node);
         is_alone && (state.has_answered || self.is_task_of_this_run(node))
     }
 
@@ -93,8 +95,9 @@ impl RunState {
 
     /// A poll reported on the node's task: the service knows it.
     pub(super) fn task_answered(&mut self, node: NodeIx, now: Timestamp) {
-        self.last_answer = Some(now);
-        self.unknown_tasks.remove(&node);
+        let lane = self.lane_mut(node);
+        lane.last_answer = Some(now);
+        lane.unknown_tasks.remove(&node);
         self.node_mut(node).has_answered = true;
     }
 }

@@ -6,6 +6,7 @@
 mod admission;
 mod expected_events;
 mod keys;
+mod lanes;
 mod missing;
 mod phase;
 mod poll_schedule;
@@ -28,9 +29,9 @@ pub use phase::{NodeState, Phase, UnusableCopies};
 pub use scope::RunScope;
 pub use summary::{FilmSummary, NodeSummary, PickSummary, RunSummary};
 
-use crate::limits::{LimitDiscovery, ObservedLimits, RunLimits};
-use crate::polling::FirstPolls;
 use crate::{Action, Artifact, Budget, Event, FilmOutcome, Halt, KeyResolver, NextStep, Policy, Timestamp};
+use lanes::Lane;
+pub use lanes::ServiceHistory;
 use queues::NodeQueues;
 
 /// The state of a run.
@@ -38,26 +39,18 @@ use queues::NodeQueues;
 pub struct RunState {
     plan: Arc<Plan>,
     keys: KeyResolver,
-    policy: Policy,
     /// The time of the event that is being applied.
     now: Timestamp,
     budget: Budget,
     nodes: Vec<NodeState>,
     queues: NodeQueues,
-    first_polls: FirstPolls,
-    limits: RunLimits,
+    lanes: Vec<Lane>,
+    /// The index of each node's lane, in the plan's order.
+    lane_of: Vec<usize>,
     /// By index in the films of the plan.
     films: Vec<FilmPhase>,
     scope: RunScope,
     halt: Option<Halt>,
-    /// Whether the service has responded to any request of this run.
-    has_reached_service: bool,
-    /// When the service last reported on any task.
-    last_answer: Option<Timestamp>,
-    /// Nodes whose task the service did not know when it was last asked.
-    unknown_tasks: BTreeSet<NodeIx>,
-    /// Time of the first of the consecutive submissions that found no connection.
-    unreachable_since: Option<Timestamp>,
     /// Until when an interrupted run continues with downloads.
     grace_until: Option<Timestamp>,
     /// Timers that are set and have not fired.
@@ -76,28 +69,27 @@ enum FilmPhase {
 }
 
 impl RunState {
-    /// A new run of `plan` against the service called `service` (part of every key).
+    /// A new run of `plan`, of which what names no service is done at the one of the identity `service`. All services have one policy until
+    /// [`RunState::with_service`].
     #[must_use]
+    #[expect(clippy::needless_pass_by_value, reason = "each service has one of its own")]
     pub fn new(plan: Arc<Plan>, service: impl Into<String>, policy: Policy) -> Self {
         let nodes = plan.nodes().map(|_| NodeState::new()).collect();
         let films = vec![FilmPhase::Pending; plan.films().len()];
+        let service = service.into();
+        let (lanes, lane_of) = lanes::of_plan(&plan, &service, &policy);
         Self {
             keys: KeyResolver::new(service),
             queues: NodeQueues::new(&plan),
-            first_polls: FirstPolls::default(),
-            limits: RunLimits::new(&policy),
+            lanes,
+            lane_of,
             now: Timestamp::default(),
             budget: Budget::default(),
             plan,
-            policy,
             nodes,
             films,
             scope: RunScope::default(),
             halt: None,
-            has_reached_service: false,
-            last_answer: None,
-            unknown_tasks: BTreeSet::new(),
-            unreachable_since: None,
             grace_until: None,
             wakes: BTreeSet::new(),
             is_replay: false,
@@ -111,45 +103,10 @@ impl RunState {
         Self { budget, ..self }
     }
 
-    /// The same run with the limits that earlier runs observed.
-    #[must_use]
-    pub fn with_observed_limits(mut self, observed: ObservedLimits) -> Self {
-        if let Some(discovery) = &mut self.limits.discovery {
-            discovery.begin_with(observed);
-        }
-        self
-    }
-
-    /// The service's limits on submissions, as far as they are known.
-    #[must_use]
-    pub fn observed_limits(&self) -> ObservedLimits {
-        self.limits.discovery.as_ref().map(LimitDiscovery::observed).unwrap_or_default()
-    }
-
     /// The same run with keys: the renders on record, and what was asked for.
     #[must_use]
     pub fn with_keys(self, keys: KeyResolver) -> Self {
         Self { keys, ..self }
-    }
-
-    /// The same run, which begins at `now`, with the times of submissions by earlier runs or other processes, which count against the
-    /// submission rate. Times from a clock that was ahead count as now.
-    #[must_use]
-    pub fn with_submission_times(
-        mut self,
-        times: impl IntoIterator<Item = Timestamp>,
-        now: Timestamp,
-    ) -> Self {
-        for time in times {
-            let time = time.min(now);
-            if let Some(submits) = &mut self.limits.submit_rate {
-                submits.take(time);
-            }
-            if let Some(discovery) = &mut self.limits.discovery {
-                discovery.left_earlier(time);
-            }
-        }
-        self
     }
 
     /// The same run, replayed from the ledger. When a shot was admitted depends on timers and on polls that are not recorded, so a replay
@@ -284,22 +241,22 @@ impl RunState {
         self.halt.as_ref()
     }
 
-    /// The time before which no request is submitted, because the service asked to wait.
+    /// The time before which no request is submitted, because a service asked to wait.
     #[must_use]
     pub fn submissions_held_until(&self) -> Option<Timestamp> {
-        self.limits.concurrency.held_until(self.now)
+        self.lanes.iter().filter_map(|lane| lane.limits.concurrency.held_until(self.now)).max()
     }
 
-    /// The time before which no task is polled, because the service asked to wait.
+    /// The time before which no task is polled, because a service asked to wait.
     #[must_use]
     pub fn polls_held_until(&self) -> Option<Timestamp> {
-        self.limits.poll_rate.held_until(self.now)
+        self.lanes.iter().filter_map(|lane| lane.limits.poll_rate.held_until(self.now)).max()
     }
 
     /// Number of tasks in flight, including those being submitted.
     #[must_use]
     pub fn in_flight(&self) -> usize {
-        self.queues.in_flight
+        self.lanes.iter().map(|lane| lane.queues.in_flight).sum()
     }
 
     /// Number of nodes that have not ended.

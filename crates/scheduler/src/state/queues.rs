@@ -1,6 +1,5 @@
 //! Indexes of nodes by phase, maintained on each phase change, for O(changed) scheduling.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use workflow::plan::{Clip, NodeIx, Plan};
@@ -15,24 +14,8 @@ pub(super) struct NodeQueues {
     /// Nodes that have not ended.
     pub(super) unfinished: usize,
     pub(super) lookups: usize,
-    pub(super) in_flight: usize,
-    /// Requests that are prepared or wait for their response.
-    pub(super) posting: usize,
-    pub(super) downloading: usize,
     /// Nodes that have not ended and hold a reservation: it may be settled yet.
     pub(super) reservations: usize,
-    /// Nodes that may be submitted, longest path first, then file order.
-    pub(super) ready: BTreeSet<(Reverse<u64>, NodeIx)>,
-    /// Nodes that may be submitted from a later time on.
-    pub(super) delayed: BTreeSet<(Timestamp, NodeIx)>,
-    /// Tasks in flight, by the time of their next poll.
-    pub(super) polls: BTreeSet<(Timestamp, NodeIx)>,
-    /// Tasks in flight, by the time at which their run detaches from them even if they cannot be polled.
-    pub(super) deadlines: BTreeSet<(Timestamp, NodeIx)>,
-    /// Slots of ended nodes whose task is in flight or may be, with the time at which they are released.
-    pub(super) held_slots: BTreeSet<(Timestamp, NodeIx)>,
-    /// Downloads that are ready, soonest-expiring first.
-    pub(super) downloads: BTreeSet<(Timestamp, NodeIx)>,
     /// Nodes whose phase the last event changed: see [`RunState::changed`].
     pub(super) changed: Vec<NodeIx>,
     /// Films that ended with the last event, by index in the plan.
@@ -64,73 +47,35 @@ impl NodeQueues {
             unfinished_clips,
             unfinished: plan.len(),
             lookups: 0,
-            in_flight: 0,
-            posting: 0,
-            downloading: 0,
             reservations: 0,
-            ready: BTreeSet::new(),
-            delayed: BTreeSet::new(),
-            polls: BTreeSet::new(),
-            deadlines: BTreeSet::new(),
-            held_slots: BTreeSet::new(),
-            downloads: BTreeSet::new(),
             unpropagated_failures: Vec::new(),
             changed: Vec::new(),
             ended_films: Vec::new(),
         }
     }
 
-    fn on_exit(&mut self, node: NodeIx, rank: u64, phase: &Phase, holds: bool) {
+    fn on_exit(&mut self, phase: &Phase, holds: bool) {
         self.reservations -= usize::from(holds);
-        self.in_flight -= usize::from(phase.is_in_flight());
-        match phase {
-            Phase::LookingUp => self.lookups -= 1,
-            Phase::Ready { not_before } => {
-                self.delayed.remove(&(*not_before, node));
-                self.ready.remove(&(Reverse(rank), node));
-            }
-            Phase::ReadyToDownload(download) => {
-                self.downloads.remove(&(expiry_order(download.expires_at), node));
-            }
-            Phase::Downloading(_) => self.downloading -= 1,
-            Phase::Preparing | Phase::Submitting { .. } => self.posting -= 1,
-            Phase::Pending | Phase::ClaimedByOtherRun { .. } | Phase::InFlight { .. } | Phase::Done => {}
-        }
+        self.lookups -= usize::from(*phase == Phase::LookingUp);
     }
 
     fn on_enter(&mut self, node: NodeIx, state: &NodeState, holds: bool) {
         self.reservations += usize::from(holds);
-        self.in_flight += usize::from(state.phase.is_in_flight());
-        match &state.phase {
-            Phase::LookingUp => self.lookups += 1,
-            Phase::Ready { not_before } => {
-                self.delayed.insert((*not_before, node));
+        self.lookups += usize::from(state.phase == Phase::LookingUp);
+        if state.phase != Phase::Done {
+            return;
+        }
+        self.unfinished -= 1;
+        for film in self.films_of.get(&node).into_iter().flatten() {
+            self.unfinished_clips[*film] -= 1;
+            if self.unfinished_clips[*film] == 0 {
+                self.complete_films.push_back(*film);
             }
-            Phase::ReadyToDownload(download) => {
-                self.downloads.insert((expiry_order(download.expires_at), node));
-            }
-            Phase::Downloading(_) => self.downloading += 1,
-            Phase::Preparing | Phase::Submitting { .. } => self.posting += 1,
-            Phase::Done => {
-                self.unfinished -= 1;
-                for film in self.films_of.get(&node).into_iter().flatten() {
-                    self.unfinished_clips[*film] -= 1;
-                    if self.unfinished_clips[*film] == 0 {
-                        self.complete_films.push_back(*film);
-                    }
-                }
-                if !matches!(state.outcome(), Some(Outcome::Done { .. })) {
-                    self.unpropagated_failures.push(node);
-                }
-            }
-            Phase::Pending | Phase::ClaimedByOtherRun { .. } | Phase::InFlight { .. } => {}
+        }
+        if !matches!(state.outcome(), Some(Outcome::Done { .. })) {
+            self.unpropagated_failures.push(node);
         }
     }
-}
-
-/// Videos that never expire come last.
-fn expiry_order(time: Option<Timestamp>) -> Timestamp {
-    time.unwrap_or(Timestamp(i64::MAX))
 }
 
 impl RunState {
@@ -142,38 +87,41 @@ impl RunState {
             return;
         }
         let holds = state.reserved.is_some();
+        let lane = &mut self.lanes[self.lane_of[node.index()]].queues;
         if let Some(poll_at) = state.poll_at.take() {
-            self.queues.polls.remove(&(poll_at, node));
+            lane.polls.remove(&(poll_at, node));
         }
         if let Some(deadline) = state.deadline.take() {
-            self.queues.deadlines.remove(&(deadline, node));
+            lane.deadlines.remove(&(deadline, node));
         }
-        self.queues.on_exit(node, rank, &state.phase, holds);
+        lane.on_exit(node, rank, &state.phase);
+        self.queues.on_exit(&state.phase, holds);
         let is_over = phase == Phase::Done;
         state.phase = phase;
+        lane.on_enter(node, state);
         self.queues.on_enter(node, state, holds && !is_over);
         self.queues.changed.push(node);
     }
 
     /// Schedules the node's next poll.
     pub(super) fn set_poll(&mut self, node: NodeIx, time: Timestamp) {
-        if let Some(before) = self.nodes[node.index()].poll_at.replace(time) {
-            self.queues.polls.remove(&(before, node));
-        }
-        self.queues.polls.insert((time, node));
+        let before = self.nodes[node.index()].poll_at.replace(time);
+        let polls = &mut self.lane_mut(node).queues.polls;
+        before.map(|before| polls.remove(&(before, node)));
+        polls.insert((time, node));
     }
 
     /// Sets the time at which the run detaches from the node's task even if it cannot be polled.
     pub(super) fn set_deadline(&mut self, node: NodeIx, deadline: Timestamp) {
-        if let Some(before) = self.nodes[node.index()].deadline.replace(deadline) {
-            self.queues.deadlines.remove(&(before, node));
-        }
-        self.queues.deadlines.insert((deadline, node));
+        let before = self.nodes[node.index()].deadline.replace(deadline);
+        let deadlines = &mut self.lane_mut(node).queues.deadlines;
+        before.map(|before| deadlines.remove(&(before, node)));
+        deadlines.insert((deadline, node));
     }
 
     /// Keeps the slot of an ended node, whose task is in flight or may be, until `until`.
     pub(super) fn hold_slot(&mut self, node: NodeIx, until: Timestamp) {
-        self.queues.held_slots.insert((until, node));
+        self.lane_mut(node).queues.held_slots.insert((until, node));
     }
 
     /// Ends a node, in its projection and in the queues.

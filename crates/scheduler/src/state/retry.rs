@@ -24,7 +24,7 @@ impl RunState {
         match event {
             Event::Refused { node, attempt, refusal, halts: _, next: None } => {
                 let next = self.after_refusal(node, &refusal, now);
-                let halts = self.halts_after(refusal.kind, &next);
+                let halts = self.halts_after(node, refusal.kind, &next);
                 Event::Refused { node, attempt, refusal, halts, next: Some(next) }
             }
             Event::Reconciled {
@@ -49,7 +49,7 @@ impl RunState {
                 Event::DownloadFailed { node, attempt, failure, partial_bytes, next }
             }
             Event::Indeterminate { node, attempt, reason, halts, suggested_task } => {
-                let halts = halts && !self.has_reached_service;
+                let halts = halts && !self.lane(node).has_reached_service;
                 Event::Indeterminate { node, attempt, reason, halts, suggested_task }
             }
             Event::LookupDone { node, existing: ExistingWork::ClaimedByOtherRun { ref run }, .. } => {
@@ -93,22 +93,26 @@ impl RunState {
             | RefusalKind::Unreachable => {
                 let tries = state.refusals + 1;
                 let is_timed_out = refusal.kind == RefusalKind::Unreachable
-                    && !self.has_reached_service
+                    && !self.lane(node).has_reached_service
                     && self
+                        .lane(node)
                         .unreachable_since
-                        .is_some_and(|since| now.since(since) >= self.policy.unreachable_timeout);
-                if (tries >= self.policy.max_submit_attempts || is_timed_out) && self.halt.is_none() {
+                        .is_some_and(|since| now.since(since) >= self.policy(node).unreachable_timeout);
+                if (tries >= self.policy(node).max_submit_attempts || is_timed_out) && self.halt.is_none() {
                     return NextStep::Fail;
                 }
                 // Jitter, so that shots that were refused together do not retry together.
                 let wait = self.refusal_wait(node, refusal.retry_after);
-                let not_before = now.after(wait).after(jitter(self.policy.seed, node, tries, wait));
+                let not_before = now.after(wait).after(jitter(self.policy(node).seed, node, tries, wait));
                 NextStep::Resubmit { not_before }
             }
             RefusalKind::NotSent => {
-                let wait =
-                    self.policy.heeded(refusal.retry_after).map_or(Duration::ZERO, |heeded| heeded.wait);
-                let not_before = now.after(wait).after(jitter(self.policy.seed, node, state.refusals, wait));
+                let wait = self
+                    .policy(node)
+                    .heeded(refusal.retry_after)
+                    .map_or(Duration::ZERO, |heeded| heeded.wait);
+                let not_before =
+                    now.after(wait).after(jitter(self.policy(node).seed, node, state.refusals, wait));
                 NextStep::Resubmit { not_before }
             }
             // The service may no longer reach a frame that it hosts itself: the image is inlined instead, once. A request refused by
@@ -126,14 +130,14 @@ impl RunState {
 
     /// The back-off after one more refusal.
     pub(super) fn own_refusal_wait(&self, node: NodeIx) -> Duration {
-        self.policy.backoff_after(self.node(node).refusals + 1)
+        self.policy(node).backoff_after(self.node(node).refusals + 1)
     }
 
     /// The wait of a shot after one more refusal: the heeded part of the service's Retry-After, or the back-off where that is longer, so
     /// that a service that always asks for a second does not use up all tries in a few.
     fn refusal_wait(&self, node: NodeIx, retry_after: Option<Duration>) -> Duration {
         let own_wait = self.own_refusal_wait(node);
-        self.policy.heeded(retry_after).map_or(own_wait, |heeded| heeded.wait.max(own_wait))
+        self.policy(node).heeded(retry_after).map_or(own_wait, |heeded| heeded.wait.max(own_wait))
     }
 
     pub(super) fn after_poll(
@@ -183,7 +187,7 @@ impl RunState {
             }
             PollResult::Unreachable { reason } => {
                 let unreachable_since = state.unreachable_since.unwrap_or(now);
-                if now.since(unreachable_since) >= self.policy.unreachable_timeout {
+                if now.since(unreachable_since) >= self.policy(node).unreachable_timeout {
                     NextStep::Detach { reason: format!("the service does not respond: {reason}") }
                 } else {
                     poll_again()
@@ -204,7 +208,7 @@ impl RunState {
         // An event that comes too late to matter decides nothing.
         let is_in_time = self.download_of(node).is_none()
             || self.next_download(node, failure, partial_bytes, now).is_some();
-        if tries < self.policy.max_download_attempts && !failure.kind.is_local() && is_in_time {
+        if tries < self.policy(node).max_download_attempts && !failure.kind.is_local() && is_in_time {
             return NextStep::Continue;
         }
         // The task is paid for. Another one is only if the shot's `retry` says so and the video is nowhere to be had.
@@ -243,10 +247,13 @@ impl RunState {
         }
         let attempt = self.node(node).shot.attempt_number();
         // A transient failure needs a delay.
-        let wait =
-            if kind == FailureKind::Transient { self.policy.backoff_after(attempt) } else { Duration::ZERO };
+        let wait = if kind == FailureKind::Transient {
+            self.policy(node).backoff_after(attempt)
+        } else {
+            Duration::ZERO
+        };
         let mut not_before = now.after(wait);
-        if let Some(rate) = self.limits.submit_rate.as_ref().filter(|rate| !rate.admits(now)) {
+        if let Some(rate) = self.lane(node).limits.submit_rate.as_ref().filter(|rate| !rate.admits(now)) {
             not_before = not_before.max(rate.free_at());
         }
         NextStep::Retry { attempt: attempt + 1, of: self.plan.node(node).retry, not_before }

@@ -277,8 +277,13 @@ fn slow_download_continues_at_the_other_address() {
 fn submission_times_from_a_clock_that_was_ahead_count_as_now() {
     let policy =
         Policy { submit_rate: Some(Rate { count: 2, per: Duration::from_secs(10) }), ..Policy::remote() };
-    let state = RunState::new(plan(&["a"]), "test", policy)
-        .with_submission_times([TOMORROW, TOMORROW], Timestamp(1_000_000));
+    let history = ServiceHistory { submissions: vec![TOMORROW, TOMORROW], ..ServiceHistory::default() };
+    let state = RunState::new(plan(&["a"]), "test", policy.clone()).with_service(
+        "test",
+        policy,
+        history,
+        Timestamp(1_000_000),
+    );
     let mut run = Script::with(state);
     run.start();
     assert_eq!(run.lookup_done("a", ExistingWork::None), ["wake in 10001 ms"]);
@@ -350,8 +355,14 @@ fn first_poll_follows_the_finished_tasks_of_the_model() {
 fn task_of_an_earlier_run_is_polled_when_the_first_of_its_model_end() {
     let minute = Duration::from_mins(1);
     let model = "modela-video-2-0-260128".to_owned();
-    let state = RunState::new(plan(&["a", "b"]), "test", Policy::remote())
-        .with_first_polls(FirstPolls::new([(model, minute)]));
+    let first_polls = FirstPolls::new([(model, minute)]);
+    let history = ServiceHistory { first_polls, ..ServiceHistory::default() };
+    let state = RunState::new(plan(&["a", "b"]), "test", Policy::remote()).with_service(
+        "test",
+        Policy::remote(),
+        history,
+        Timestamp(1_000_000),
+    );
     let mut run = Script::with(state);
     run.start();
     let since = Timestamp(run.now.0 - 20_000);

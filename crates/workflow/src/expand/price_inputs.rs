@@ -35,7 +35,7 @@ pub(super) fn price_inputs(request: &Request, model: &Model, contract: &Contract
         let items = placement.list().and_then(|list| request.pointer(list)?.as_array());
         items.into_iter().flatten().any(|item| placement.is_made(item))
     });
-    PriceInputs { model: model.id.clone(), resolutions, sound, video_input, seconds }
+    PriceInputs { service: None, model: model.id.clone(), resolutions, sound, video_input, seconds }
 }
 
 #[cfg(test)]

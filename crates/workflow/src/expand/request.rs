@@ -21,7 +21,7 @@ use super::request_template::{self, RequestTemplate};
 use super::{ExpandCx, check, dialogue, fields, local_paths, lower, place, request_media, said, service};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean_model, quoted_list, shortened};
 use crate::limits;
-use crate::plan::{Node, Request};
+use crate::plan::{Node, PriceInputs, Request};
 use crate::syntax::Entry;
 use crate::units::VideoDuration;
 
@@ -156,7 +156,9 @@ impl<'w> NodeBuilder<'w> {
         for late in dialogue::late_lines(&shot.dialogue, duration) {
             dedup.add(icx.instance, late);
         }
-        let price = interner.price(price_inputs(&request, &model, cx.contract));
+        let service = template.service.as_deref().map(str::to_owned);
+        let price = PriceInputs { service, ..price_inputs(&request, &model, cx.contract) };
+        let price = interner.price(price);
         let cell = icx.cell.values.iter().map(|(axis, value)| (Arc::clone(axis), Arc::clone(&value.value)));
         Some(Node {
             name: icx.instance.name.clone(),

@@ -8,6 +8,9 @@ use crate::units::{Interval, VideoDuration};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceInputs {
+    /// The name of the service, if the request has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
     pub model: String,
     /// The resolution; all resolutions of the model where the request leaves it to the service.
     pub resolutions: Vec<String>,

@@ -1,5 +1,7 @@
 //! Reads a price table: reports everything that is wrong with it and reads the rest.
 
+use std::collections::BTreeMap;
+
 use contract::Contract;
 
 use super::table::{Price, Prices};
@@ -21,15 +23,15 @@ pub struct PricesOutcome {
     pub report: Report,
 }
 
-/// Reads a price table. A model that the contract does not know is a warning: prices may be ahead of it.
+/// Reads a price table of services with these descriptions. A model that none of them knows is a warning: prices may be ahead of them.
 #[must_use]
-pub fn check(bytes: &[u8], file_name: &str, contract: &Contract) -> PricesOutcome {
+pub fn check(bytes: &[u8], file_name: &str, contracts: &[&Contract]) -> PricesOutcome {
     let mut problems = Problems::default();
     let source = read_text(bytes, file_name, &mut problems);
     let tree = if problems.any() { None } else { advice::read(&source, &mut problems) };
     let tree = tree.filter(|_| !holds_comments_only(source.text()));
     let prices = tree.and_then(|tree| {
-        PriceTableReader { source: &source, contract, problems: &mut problems }.table(&tree)
+        PriceTableReader { source: &source, contracts, problems: &mut problems }.table(&tree)
     });
     let prices = if problems.any() { None } else { prices };
     let (diagnostics, unlisted) = problems.into_sorted();
@@ -44,7 +46,7 @@ fn holds_comments_only(text: &str) -> bool {
 
 struct PriceTableReader<'a> {
     source: &'a Source,
-    contract: &'a Contract,
+    contracts: &'a [&'a Contract],
     problems: &'a mut Problems,
 }
 
@@ -79,7 +81,13 @@ impl PriceTableReader<'_> {
             "write `source: the service's price page`",
         );
         let prices = self.prices(&table);
-        Some(Prices { currency: currency?, as_of: as_of?, source: source?, lines: prices })
+        Some(Prices {
+            currency: currency?,
+            as_of: as_of?,
+            source: source?,
+            lines: prices,
+            of_services: BTreeMap::new(),
+        })
     }
 
     fn checked_text(
@@ -155,8 +163,9 @@ impl PriceTableReader<'_> {
             );
         }
         let model = model?;
-        if let Some(listed_model) = self.contract.model(&model.value) {
+        if let Some(listed_model) = self.contracts.iter().find_map(|contract| contract.model(&model.value)) {
             if let Some(resolution) = &resolution
+                && !listed_model.resolutions().is_empty()
                 && !listed_model.resolutions().contains(&resolution.value)
             {
                 let listed = || listed_model.resolutions().iter().map(String::as_str);
@@ -174,7 +183,8 @@ impl PriceTableReader<'_> {
                 model.span,
                 format!("there is no model `{}`, so this prices nothing", model.value),
             );
-            let ids = self.contract.models().iter().map(|model| model.id.as_str());
+            let models = self.contracts.iter().flat_map(|contract| contract.models());
+            let ids = models.map(|model| model.id.as_str());
             self.problems.push(match did_you_mean_model(&model.value, ids) {
                 Some(help) => warning.help(help),
                 None => warning,

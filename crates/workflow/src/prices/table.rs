@@ -1,5 +1,6 @@
 //! The price table, and the price of one task by it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{Interval, PriceInputs};
@@ -13,6 +14,8 @@ pub struct Prices {
     pub(super) as_of: String,
     pub(super) source: String,
     pub(super) lines: Vec<Price>,
+    /// Tables of services that have their own.
+    pub(super) of_services: BTreeMap<String, Self>,
 }
 
 /// An entry of the table: conditions, and the price. An absent condition matches everything.
@@ -101,6 +104,24 @@ impl Prices {
         &self.source
     }
 
+    /// With a table of its own for the tasks of a service, which are not looked up in this one.
+    ///
+    /// # Errors
+    /// It has another currency: the one that this table has.
+    pub fn with_service(mut self, service: &str, own: Self) -> Result<Self, String> {
+        if own.currency != self.currency {
+            return Err(self.currency);
+        }
+        self.of_services.insert(service.to_owned(), own);
+        Ok(self)
+    }
+
+    /// A table with what is said of the tables here, and without prices.
+    #[must_use]
+    pub fn without_prices(&self) -> Self {
+        Self { lines: Vec::new(), of_services: BTreeMap::new(), ..self.clone() }
+    }
+
     /// The cost of a task; a range where the request leaves its length or resolution to the service.
     ///
     /// # Errors
@@ -145,7 +166,9 @@ impl Prices {
     }
 
     fn find(&self, inputs: &PriceInputs, resolution: Option<&str>) -> Result<&Price, MissingPrice> {
-        self.lines
+        let own = inputs.service.as_ref().and_then(|service| self.of_services.get(service));
+        own.unwrap_or(self)
+            .lines
             .iter()
             .filter(|price| price.matches(inputs, resolution))
             .max_by_key(|price| price.conditions())

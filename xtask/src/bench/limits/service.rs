@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use scheduler::{
     Action, AttemptId, Event, Failure, FailureKind, ObservedLimits, Policy, PollResult, Refusal, RefusalKind,
-    RunState, TaskId, Timestamp,
+    RunState, ServiceHistory, TaskId, Timestamp,
 };
 use workflow::plan::{NodeIx, Plan};
 
@@ -144,7 +144,9 @@ impl Simulation<'_> {
 
     /// A run that begins with `observed` limits.
     pub(super) fn run(&self, policy: Policy, observed: ObservedLimits) -> Outcome {
-        let mut state = RunState::new(Arc::clone(self.plan), "bench", policy).with_observed_limits(observed);
+        let history = ServiceHistory { limits: observed, ..ServiceHistory::default() };
+        let state = RunState::new(Arc::clone(self.plan), "bench", policy.clone());
+        let mut state = state.with_service("bench", policy, history, Timestamp(0));
         let (mut meter, mut render_times) = (Meter::new(self.limit), self.render_times());
         let mut ends: BTreeMap<NodeIx, i64> = BTreeMap::new();
         let mut queue: BTreeMap<(i64, usize), Happening> = BTreeMap::new();
@@ -207,7 +209,11 @@ impl Simulation<'_> {
                 }
             }
         }
-        Outcome { makespan: now as f64 / 1e3, refusals, observed: state.observed_limits() }
+        Outcome {
+            makespan: now as f64 / 1e3,
+            refusals,
+            observed: state.observed_limits().next().map(|(_, limits)| limits).unwrap_or_default(),
+        }
     }
 }
 

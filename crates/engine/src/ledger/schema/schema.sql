@@ -4,19 +4,26 @@
 CREATE TABLE runs (
     id          TEXT PRIMARY KEY,
     workflow    TEXT NOT NULL,
+    -- The service of shots that name none.
     service     TEXT NOT NULL,
     started_at  INTEGER NOT NULL,
     ended_at    INTEGER,
-    -- A digest of the API key: tells accounts apart, and does not give the key away. NULL: not known, or a service without keys.
-    account     TEXT,
     -- What determines its plan and keys (`PlanArguments`, as JSON). NULL: not known.
     arguments   TEXT
 ) STRICT;
 
+-- The services of each run.
+CREATE TABLE run_services (
+    run      TEXT NOT NULL REFERENCES runs (id),
+    service  TEXT NOT NULL,
+    -- A digest of the API key: tells accounts apart, and does not give the key away. NULL: not known, or a service without keys.
+    account  TEXT,
+    PRIMARY KEY (run, service)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE attempts (
     id                       TEXT PRIMARY KEY,
     run                      TEXT NOT NULL REFERENCES runs (id),
-    -- As in `runs`, for the index of tasks.
     service                  TEXT NOT NULL,
     node                     TEXT NOT NULL,
     key                      TEXT NOT NULL,

@@ -9,13 +9,12 @@ use std::sync::Arc;
 
 use engine::Ledger;
 use engine::adopt::{Adoption, AdoptionResult, adopt, preview};
-use engine::ledger::ServiceAccount;
 use engine::preview::key_resolver;
 use scheduler::TaskId;
 use workflow::plan::{NodeIx, Plan};
 
 use crate::args::AdoptArgs;
-use crate::backend::Backend;
+use crate::backend::{Backends, PlannedServices};
 use crate::clock::now;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -36,8 +35,8 @@ pub(crate) async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
         Err(error) => return Ok(error.report(args.format)),
     };
     let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
-    let backend = Backend::of_plan(&plan, &services::of_project(&paths)?, Trust::All)?;
-    let (service, account) = (backend.identity(), backend.account());
+    let backends = Backends::of_plan(&plan, &services::of_project(&paths)?, Trust::All)?;
+    let PlannedServices { identity: service, accounts, .. } = backends.planned();
     let descriptions =
         descriptions::Descriptions::read(&paths, args.from_folder.as_deref(), &args.workflow.file)?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
@@ -48,9 +47,8 @@ pub(crate) async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     let adoption = Adoption {
         plan: &plan,
         keys: &keys,
-        account: ServiceAccount { service: &service, account: account.as_deref() },
-        is_paid: !backend.is_free(),
-        prices: &*budget::prices(backend.is_free(), table.as_ref().map(|table| &table.prices)),
+        accounts: &accounts,
+        prices: &*budget::prices(&service, table.as_ref().map(|table| &table.prices)),
         folder: &folder,
         described: &descriptions.videos,
         tasks,

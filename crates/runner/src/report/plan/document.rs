@@ -11,6 +11,7 @@ use workflow::plan::{self, Clip, Frame, Location, MediaSource, Node, NodeIx, Pla
 use workflow::prices::{CostEstimate, EstimateKind, Interval, PriceInputs};
 use workflow::units::Money;
 
+use crate::backend::PlannedServices;
 use crate::price_table::{self, PriceTable};
 
 /// Format version. Incremented when a reader of the previous version would misread the new one.
@@ -119,14 +120,25 @@ pub(crate) enum ClipSource {
 
 impl PlanDocument {
     /// The document of a plan; `previews` are its decisions, in its order.
-    pub(crate) fn new(plan: &Plan, previews: &[Preview], service: &str, table: Option<&PriceTable>) -> Self {
+    pub(crate) fn new(
+        plan: &Plan,
+        previews: &[Preview],
+        services: &PlannedServices,
+        table: Option<&PriceTable>,
+    ) -> Self {
         let mut totals = CostEstimate::default();
         let shots = plan
             .nodes()
             .zip(previews)
             .zip(price_table::price_inputs(plan))
             .map(|(((ix, node), preview), inputs)| {
-                let cost = price_table::cost(table, &inputs);
+                let cost = match table {
+                    // Beside others that are paid for; alone, a rehearsal shows what it would cost.
+                    Some(_) if !services.is_free() && services.is_free_of(node) => {
+                        Some(Ok(Interval::exactly(Money::ZERO)))
+                    }
+                    table => price_table::cost(table, &inputs),
+                };
                 let (cost, unpriced) = match cost {
                     None => (None, None),
                     Some(Ok(cost)) => (Some(cost), None),
@@ -144,7 +156,7 @@ impl PlanDocument {
         Self {
             version: VERSION,
             workflow: plan.name().to_owned(),
-            service: service.to_owned(),
+            service: services.shown.clone(),
             prices: table.map(|table| PriceTableInfo {
                 file: table.file.clone(),
                 currency: table.prices.currency().to_owned(),

@@ -1,6 +1,6 @@
 //! The plan as a table: the decision for each shot, then totals. Fits 80 columns if the names do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use scheduler::Decision;
 use workflow::prices::{CostEstimate, EstimateLine, Interval};
@@ -80,7 +80,7 @@ fn reasons(document: &PlanDocument) -> Option<String> {
 }
 
 fn totals(document: &PlanDocument) -> String {
-    let mut table = Table::new(["model", "res", "sound", "each", "tasks", "seconds", "cost"]);
+    let mut table = Table::new(["service", "model", "res", "sound", "each", "tasks", "seconds", "cost"]);
     for EstimateLine { each, tasks, seconds, cost } in &document.totals.lines {
         let sound = match (each.sound, each.video_input) {
             (true, false) => "yes",
@@ -89,6 +89,7 @@ fn totals(document: &PlanDocument) -> String {
             (false, true) => "no, from video",
         };
         table.row([
+            each.service.clone().unwrap_or_else(|| NONE.to_owned()),
             each.model.clone(),
             resolution_cell(each.resolution()),
             sound.to_owned(),
@@ -98,7 +99,12 @@ fn totals(document: &PlanDocument) -> String {
             cost.map_or_else(|| "unpriced".to_owned(), |cost| cost.to_string()),
         ]);
     }
-    table.keep(|column| column < 6 || document.prices.is_some());
+    let services: BTreeSet<_> = document.totals.lines.iter().map(|line| &line.each.service).collect();
+    table.keep(|column| match column {
+        0 => services.len() > 1,
+        7 => document.prices.is_some(),
+        _ => true,
+    });
     table.render()
 }
 

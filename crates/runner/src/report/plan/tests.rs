@@ -2,11 +2,13 @@
 
 use contract::Contract;
 use engine::preview::Preview;
+use engine::provider::{Account, Accounts};
 use scheduler::{Decision, TaskId};
 use workflow::plan::Plan;
 use workflow::{InMemory, Options};
 
 use super::*;
+use crate::backend::{EMBEDDED, PlannedServices};
 use crate::price_table::PriceTable;
 
 const PLAN: &str = "version: 1
@@ -36,7 +38,7 @@ fn plan(text: &str) -> Plan {
 }
 
 fn prices() -> PriceTable {
-    let checked = workflow::prices::check(PRICES.as_bytes(), "prices.yaml", Contract::embedded());
+    let checked = workflow::prices::check(PRICES.as_bytes(), "prices.yaml", &[Contract::embedded()]);
     let Some(prices) = checked.prices else { panic!("{}", checked.report) };
     PriceTable { file: "prices.yaml".to_owned(), prices }
 }
@@ -68,6 +70,13 @@ fn preview(name: &str, decision: Decision) -> Preview {
     }
 }
 
+/// The services of a plan that names none.
+fn services(identity: &str) -> PlannedServices {
+    let account = Account { digest: None, is_paid: identity != EMBEDDED };
+    let accounts = Accounts::default().with(identity, account);
+    PlannedServices { identity: identity.to_owned(), accounts, shown: identity.to_owned() }
+}
+
 fn document(service: &str, priced: bool) -> PlanDocument {
     use Decision::{Adopt, Blocked, Deferred, Execute, Reuse};
     let plan = plan(PLAN);
@@ -76,13 +85,13 @@ fn document(service: &str, priced: bool) -> PlanDocument {
         plan.nodes().zip(decisions).map(|((_, node), decision)| preview(&node.name, decision)).collect();
     assert_eq!(previews.len(), plan.len());
     let table = prices();
-    PlanDocument::new(&plan, &previews, service, priced.then_some(&table))
+    PlanDocument::new(&plan, &previews, &services(service), priced.then_some(&table))
 }
 
 fn all(text: &str, decision: Decision, service: &str) -> PlanDocument {
     let plan = plan(text);
     let previews: Vec<Preview> = plan.nodes().map(|(_, node)| preview(&node.name, decision)).collect();
-    PlanDocument::new(&plan, &previews, service, None)
+    PlanDocument::new(&plan, &previews, &services(service), None)
 }
 
 #[test]
@@ -116,7 +125,8 @@ fn retries_raise_only_the_upper_estimate() {
         .map(|((_, node), decision)| preview(&node.name, decision))
         .collect();
     let table_of_prices = prices();
-    let document = PlanDocument::new(&shots, &previews, "https://api.example.com", Some(&table_of_prices));
+    let document =
+        PlanDocument::new(&shots, &previews, &services("https://api.example.com"), Some(&table_of_prices));
     let totals = &document.totals;
     assert_eq!((totals.tasks.min, totals.tasks.max, totals.retries), (2, 6, 4));
     assert_eq!(totals.cost.to_string(), "1.00 to 3.00");

@@ -34,7 +34,7 @@ impl RunState {
             return;
         }
         self.spend_reservation(node, cost);
-        self.limits.downloads.speed_up();
+        self.lane_mut(node).limits.downloads.speed_up();
         self.sync_end(node);
         self.lookup_successors(node, now, actions);
     }
@@ -76,7 +76,7 @@ impl RunState {
         }
         if let Some(next_try) = next_try {
             if let Some(until) = next_try.hold_until {
-                self.limits.downloads.slow_down(now, until);
+                self.lane_mut(node).limits.downloads.slow_down(now, until);
             }
             download.not_before = next_try.not_before;
             download.source_index += u32::from(next_try.switches);
@@ -103,15 +103,15 @@ impl RunState {
         }
         let gained = partial_bytes.saturating_sub(state.partial_bytes);
         let elapsed = now.since(state.sent_at.max(download.not_before));
-        let is_slow = self.policy.min_download_rate.exceeds(gained, elapsed);
+        let is_slow = self.policy(node).min_download_rate.exceeds(gained, elapsed);
         let switches = gained == 0 || is_slow;
         let tries = self.failed_downloads(node, partial_bytes);
         // An expired URL stays expired: use the content endpoint at once.
         let is_dead = failure.kind == FailureKind::Expired && download.uses_url();
-        let own_wait = if is_dead { Duration::ZERO } else { self.policy.backoff_after(tries) };
-        let heeded = self.policy.heeded(failure.retry_after);
+        let own_wait = if is_dead { Duration::ZERO } else { self.policy(node).backoff_after(tries) };
+        let heeded = self.policy(node).heeded(failure.retry_after);
         let wait = heeded.map_or(own_wait, |heeded| heeded.wait.max(own_wait));
-        let jittered = |wait| now.after(wait).after(jitter(self.policy.seed, node, tries, wait));
+        let jittered = |wait| now.after(wait).after(jitter(self.policy(node).seed, node, tries, wait));
         let not_before = jittered(wait);
         let is_throttled = failure.kind == FailureKind::RateLimited || heeded.is_some();
         let is_too_late = not_before >= deadline || expires_before(download, not_before);

@@ -20,7 +20,8 @@ impl RunState {
         for node in in_flight {
             self.detach_task(node);
         }
-        let until = now.after(self.policy.shutdown_grace);
+        let graces = self.lanes.iter().map(|lane| lane.policy.shutdown_grace);
+        let until = now.after(graces.max().unwrap_or_default());
         self.grace_until = Some(until);
         if self.is_fetching() {
             actions.push(Action::Wake { deadline: until });
@@ -54,7 +55,7 @@ impl RunState {
     }
 
     fn is_fetching(&self) -> bool {
-        self.queues.downloading > 0 || !self.queues.downloads.is_empty()
+        self.lanes.iter().any(|lane| lane.queues.downloading > 0 || !lane.queues.downloads.is_empty())
     }
 
     fn detach_task(&mut self, node: NodeIx) {

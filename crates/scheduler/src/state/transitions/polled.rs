@@ -27,9 +27,11 @@ impl RunState {
         let task = task.clone();
         let is_throttled = matches!(result, PollResult::Throttled { .. });
         if !matches!(result, PollResult::Unreachable { .. }) {
-            self.has_reached_service = true;
+            let sent_at = self.node(node).sent_at;
+            let lane = self.lane_mut(node);
+            lane.has_reached_service = true;
             if !is_throttled {
-                self.limits.poll_rate.speed_up(self.node(node).sent_at);
+                lane.limits.poll_rate.speed_up(sent_at);
             }
             let state = self.node_mut(node);
             if !is_throttled && !matches!(result, PollResult::NotFound { .. }) {
@@ -40,26 +42,27 @@ impl RunState {
         let mut not_before = now;
         match &result {
             PollResult::Running { poll_after, .. } => {
-                let asked = poll_after.unwrap_or_default().min(self.policy.max_retry_after);
+                let asked = poll_after.unwrap_or_default().min(self.policy(node).max_retry_after);
                 not_before = now.after(asked);
                 self.task_answered(node, now);
             }
             PollResult::Throttled { retry_after, .. } => {
                 // Without a time it is nothing new, or not from the service at all ([`Action::Overdue`]).
-                let held_until = self.limits.poll_rate.held_until(now).filter(|_| retry_after.is_none());
+                let held_until =
+                    self.lane(node).limits.poll_rate.held_until(now).filter(|_| retry_after.is_none());
                 let until = held_until.unwrap_or_else(|| {
-                    let waits = (self.policy.backoff, self.policy.max_backoff);
-                    let (sent_at, heeded) = (self.node(node).sent_at, self.policy.heeded(*retry_after));
-                    self.limits.poll_rate.slow_down(sent_at, now, heeded, waits)
+                    let waits = (self.policy(node).backoff, self.policy(node).max_backoff);
+                    let (sent_at, heeded) = (self.node(node).sent_at, self.policy(node).heeded(*retry_after));
+                    self.lane_mut(node).limits.poll_rate.slow_down(sent_at, now, heeded, waits)
                 });
-                not_before = until.after(jitter(self.policy.seed, node, 0, until.since(now)));
+                not_before = until.after(jitter(self.policy(node).seed, node, 0, until.since(now)));
             }
             PollResult::NotFound { .. } => {
                 self.node_mut(node).missing_since.get_or_insert(now);
-                self.unknown_tasks.insert(node);
+                self.lane_mut(node).unknown_tasks.insert(node);
             }
             PollResult::Unreachable { .. } => {
-                self.limits.poll_rate.no_response();
+                self.lane_mut(node).limits.poll_rate.no_response();
                 self.node_mut(node).unreachable_since.get_or_insert(now);
             }
             PollResult::Completed { .. } | PollResult::Failed { .. } => self.task_answered(node, now),
@@ -120,7 +123,7 @@ impl RunState {
     /// A task ended without a video: it counts as spent, and its node is submitted again or has failed.
     pub(crate) fn task_ended(&mut self, node: NodeIx, next: &NextStep) {
         self.spend_reservation(node, None);
-        self.unknown_tasks.remove(&node);
+        self.lane_mut(node).unknown_tasks.remove(&node);
         let state = self.node_mut(node);
         state.adopted = AdoptedTask::default();
         state.has_answered = false;
@@ -141,7 +144,7 @@ impl RunState {
 
     /// The timeout of a node's task.
     pub(crate) fn task_timeout(&self, node: NodeIx) -> Duration {
-        self.plan.node(node).timeout.unwrap_or(self.policy.task_timeout)
+        self.plan.node(node).timeout.unwrap_or(self.policy(node).task_timeout)
     }
 
     /// Whether an event that must be recorded may be applied first, and recorded with the next one: it leads to reads and to other events only, and

@@ -32,7 +32,7 @@ impl RunState {
         self.reserve(node);
         self.node_mut(node).by_url = by_url;
         let (admitted, now) = (self.node(node).sent_at, self.now);
-        if let Some(discovery) = &mut self.limits.discovery {
+        if let Some(discovery) = &mut self.lane_mut(node).limits.discovery {
             discovery.leaves(admitted, now);
         }
         self.node_mut(node).left_at = now;

@@ -20,16 +20,17 @@ impl RunState {
             self.release_reservation(node);
         }
         let (kind, retry_after) = (refusal.kind, refusal.retry_after);
-        let heeded = self.policy.heeded(retry_after);
+        let heeded = self.policy(node).heeded(retry_after);
         let until = now.after(heeded.map_or_else(|| self.own_refusal_wait(node), |heeded| heeded.wait));
         let state = self.node_mut(node);
         state.refusals += u32::from(kind != RefusalKind::NotSent);
         let sent_at = state.sent_at;
         match kind {
             RefusalKind::Throttled => {
-                self.limits.concurrency.slow_down(sent_at, now, until);
-                let in_flight = self.queues.in_flight - self.queues.posting;
                 let (left_at, wait) = (self.node(node).left_at, until.since(now));
+                let lane = self.lane_mut(node);
+                lane.limits.concurrency.slow_down(sent_at, now, until);
+                let in_flight = lane.queues.in_flight - lane.queues.posting;
                 let refusal = ThrottledSubmission {
                     admitted: sent_at,
                     left_at,
@@ -38,24 +39,25 @@ impl RunState {
                     is_asked: heeded.is_some(),
                     in_flight,
                 };
-                if let Some(discovery) = &mut self.limits.discovery {
+                if let Some(discovery) = &mut lane.limits.discovery {
                     discovery.refused(refusal);
                 }
             }
             RefusalKind::NotSent => {
-                self.limits.concurrency.hold(until);
                 let left_at = self.node(node).left_at;
-                if let Some(discovery) = &mut self.limits.discovery {
+                let lane = self.lane_mut(node);
+                lane.limits.concurrency.hold(until);
+                if let Some(discovery) = &mut lane.limits.discovery {
                     discovery.not_sent(left_at);
                 }
             }
             RefusalKind::Retryable | RefusalKind::ServerError
                 if heeded.is_some_and(|heeded| heeded.is_capped) =>
             {
-                self.limits.concurrency.hold_and_probe(until);
+                self.lane_mut(node).limits.concurrency.hold_and_probe(until);
             }
             RefusalKind::Retryable | RefusalKind::ServerError if heeded.is_some() => {
-                self.limits.concurrency.hold(until);
+                self.lane_mut(node).limits.concurrency.hold(until);
             }
             RefusalKind::Retryable
             | RefusalKind::ServerError
@@ -64,9 +66,9 @@ impl RunState {
             RefusalKind::InvalidRequest => self.node_mut(node).is_inline = true,
         }
         if kind == RefusalKind::Unreachable {
-            self.unreachable_since.get_or_insert(now);
+            self.lane_mut(node).unreachable_since.get_or_insert(now);
         } else {
-            self.has_reached_service = true;
+            self.lane_mut(node).has_reached_service = true;
         }
         match next {
             NextStep::Resubmit { not_before } => {
@@ -85,10 +87,10 @@ impl RunState {
     }
 
     /// Whether a refusal and the step that follows it mean that no request of this run can succeed.
-    pub(crate) fn halts_after(&self, kind: RefusalKind, next: &NextStep) -> bool {
+    pub(crate) fn halts_after(&self, node: NodeIx, kind: RefusalKind, next: &NextStep) -> bool {
         match kind {
             RefusalKind::ServiceUnusable => true,
-            RefusalKind::Unreachable => !self.has_reached_service && *next == NextStep::Fail,
+            RefusalKind::Unreachable => !self.lane(node).has_reached_service && *next == NextStep::Fail,
             RefusalKind::Throttled
             | RefusalKind::NotSent
             | RefusalKind::Retryable

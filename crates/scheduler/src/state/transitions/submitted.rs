@@ -11,16 +11,18 @@ impl RunState {
         if self.node(node).phase != (Phase::Submitting { attempt: attempt.clone() }) {
             return;
         }
-        self.has_reached_service = true;
-        self.limits.concurrency.speed_up();
+        let lane = self.lane_mut(node);
+        lane.has_reached_service = true;
+        lane.limits.concurrency.speed_up();
         self.node_mut(node).refusals = 0;
         self.set_phase(node, Phase::InFlight { attempt, task, since: now });
-        let in_flight = self.queues.in_flight - self.queues.posting;
         let (admitted, left_at) = (self.node(node).sent_at, self.node(node).left_at);
-        if let Some(discovery) = &mut self.limits.discovery
+        let lane = self.lane_mut(node);
+        let in_flight = lane.queues.in_flight - lane.queues.posting;
+        if let Some(discovery) = &mut lane.limits.discovery
             && discovery.accepted(admitted, left_at, in_flight)
         {
-            self.limits.concurrency.restore();
+            lane.limits.concurrency.restore();
         }
         self.schedule_first_poll(node, now);
     }
