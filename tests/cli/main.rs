@@ -46,6 +46,7 @@ mod reruns;
 mod retries;
 mod selection;
 mod serve;
+mod service_conformance;
 mod services;
 mod shot_states;
 mod sidecars;

@@ -107,7 +107,7 @@ film: { output: film.mp4 }
     };
     assert_eq!(killed.code, None, "{}", killed.transcript());
     runner(&run).expect(0);
-    cli_snapshot!("services_of_a_film_again", runner(&run).expect(0));
+    assert!(runner(&run).expect(0).out.contains("nothing was submitted"));
     let bodies = |proxy: &RecordingProxy| -> Vec<Value> {
         proxy.posts().iter().map(|post| serde_json::from_slice(&post.body).expect("JSON")).collect()
     };
@@ -120,6 +120,32 @@ film: { output: film.mp4 }
     let frame = |proxy: &RecordingProxy, post: usize| bodies(proxy)[post].to_string();
     assert!(frame(&two, 0).contains("data:image/"));
     assert!(frame(&one, 1).contains("data:image/"));
+}
+
+/// Each shot keeps its service and its model; nobody has a key, and nothing leaves this machine.
+#[test]
+fn film_of_several_services_is_rehearsed() {
+    let workflow = "version: 1
+service: ark
+defaults: { model: doubao-seedance-2-0-260128, seconds: 4, ratio: \"16:9\", resolution: 480p }
+shots:
+  - { id: pier, prompt: a pier in rain }
+  - { id: sea, service: xai, model: grok-imagine-video, continues: pier, prompt: the sea wakes }
+film: { output: film.mp4 }
+";
+    let project = Project::new("film.yaml", workflow);
+    let prices = "version: 1\ncurrency: USD\nas_of: 2026-01-31\nsource: the price page\nprices:
+  - { model: doubao-seedance-2-0-260128, per_task: 0.50 }\n  - { model: grok-imagine-video, per_task: 0.20 }\n";
+    fs_err::write(project.file("prices.yaml"), prices).expect("a writable folder");
+    let run = ["run", "film.yaml", "--rehearse", "--max-cost", "0"];
+    cli_snapshot!("services_rehearsed_plan", project.runner(&["plan", "film.yaml", "--rehearse"]).expect(0));
+    let killed = project.runner_killed_at("after submitted", &run);
+    assert_eq!(killed.code, None, "{}", killed.transcript());
+    project.runner(&run).expect(0);
+    cli_snapshot!("services_rehearsed", project.runner(&run).expect(0));
+    // The real ones know nothing of it.
+    let real = project.runner(&["plan", "film.yaml"]).expect(0);
+    assert!(real.out.contains("to submit: 2 tasks"), "{}", real.transcript());
 }
 
 /// A model that no file knows takes a line.

@@ -136,8 +136,8 @@ const MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "an error beside another status counts as the end of the task",
         file: "crates/contract/src/answer/task.rs",
-        original: "let state = asked.first(&tasks.state.first);",
-        replacement: "let state = answer.get(\"error\").map(|_| TaskState::Failed).or(asked.first(&tasks.state.first));",
+        original: "let defined = asked.first(&tasks.state.first)",
+        replacement: "let defined = answer.get(\"error\").map(|_| TaskState::Failed).or(asked.first(&tasks.state.first))",
         violations: &["was paid for", "is paid for, and", "were out under a limit of"],
     },
     Mutation {

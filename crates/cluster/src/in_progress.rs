@@ -8,6 +8,7 @@ use engine::provider::{
 };
 use futures_util::future::BoxFuture;
 use scheduler::{Failure, PollResult, TaskId, Timestamp};
+use serde_json::Value;
 use tokio::sync::watch;
 
 /// How many effects are in progress.
@@ -67,6 +68,10 @@ impl Provider for CountedProvider {
 
     fn account(&self) -> Option<&str> {
         self.provider.account()
+    }
+
+    fn prepare(&self, model: &str, request: &Value) -> Result<PreparedRequest, Failure> {
+        self.provider.prepare(model, request)
     }
 
     fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {

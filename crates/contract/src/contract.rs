@@ -261,6 +261,12 @@ impl Contract {
         self.spec.tasks.operations.content.as_ref()
     }
 
+    /// Whether a completed task has the URL of its last frame.
+    #[must_use]
+    pub fn gives_last_frame(&self) -> bool {
+        !self.spec.tasks.last_frame.is_empty()
+    }
+
     /// Where a request's body has the model's id; `None` where it is a part of the path.
     #[must_use]
     pub fn model_place(&self) -> Option<&Pointer> {

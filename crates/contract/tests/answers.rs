@@ -53,6 +53,7 @@ fn decode_task_in_the_contracts_form_reads_all_fields() {
             id: "task_1".into(),
             state: TaskState::Completed,
             word: "completed".into(),
+            is_defined: true,
             progress: Some(100),
             model: Some("modelb-video-480p".into()),
             created_at_ms: Some(1_795_225_551_000),
@@ -73,7 +74,8 @@ fn decode_task_as_gateways_send_it_is_normalized() {
     assert_eq!(task(json!({ "id": "t", "status": "IN-PROGRESS" })).state, TaskState::Running);
     for (status, word) in [(json!("uploading"), "uploading"), (json!(null), "")] {
         let unknown = task(json!({ "id": "t", "status": status }));
-        assert_eq!((unknown.state, unknown.word.as_str()), (TaskState::Running, word));
+        let read = (unknown.state, unknown.word.as_str(), unknown.is_defined);
+        assert_eq!(read, (TaskState::Running, word, false));
     }
     assert_eq!(task(json!({ "id": "t", "progress": "37%" })).progress, Some(37));
     assert_eq!(task(json!({ "id": "t", "progress": 250 })).progress, Some(100));

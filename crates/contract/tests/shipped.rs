@@ -1,8 +1,8 @@
 //! What the descriptions in services/ read out of answers that their services give.
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 
-use contract::answer::Refusal;
-use contract::{Contract, FailureReason, Refused, TaskState};
+use contract::answer::{Refusal, TaskToWrite};
+use contract::{Contract, FailureReason, PollError, Refused, TaskState};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -107,5 +107,77 @@ fn shipped_descriptions_compile() {
         let contract = Contract::shipped(name).expect("a description");
         Contract::from_document(contract.document().clone())
             .unwrap_or_else(|error| panic!("{name}, {error}"));
+    }
+}
+
+/// What an emulation of a service writes is read as it was meant: each state, each refusal, and what a poll may meet.
+#[test]
+fn written_answers_are_read_as_they_were_meant() {
+    for name in Contract::shipped_names() {
+        let contract = Contract::shipped(name).expect("a description");
+        let task = TaskToWrite {
+            id: "task-1",
+            state: TaskState::Queued,
+            progress: 40,
+            model: "m",
+            seconds: "5",
+            created_at_ms: 1_795_225_551_000,
+            video: Some("https://example.com/v.mp4"),
+            last_frame: Some("https://example.com/l.png"),
+            message: "it went wrong",
+        };
+        let accepted = contract.write_accepted(task);
+        let read = contract.read_accepted(accepted.http, &accepted.body.to_string()).expect(name);
+        assert_eq!(read.id, "task-1", "{name}: {}", accepted.body);
+        for state in [
+            TaskState::Queued,
+            TaskState::Running,
+            TaskState::Completed,
+            TaskState::Failed,
+            TaskState::Moderated,
+        ] {
+            let written = contract.write_task(TaskToWrite { state, ..task });
+            let read = contract.read_task(written.http, &written.body.to_string(), "task-1").expect(name);
+            let is_moderated =
+                |reason| matches!(reason, FailureReason::Moderated | FailureReason::ModeratedOutput);
+            match state {
+                TaskState::Queued | TaskState::Running => {
+                    assert!(matches!(read.state, TaskState::Queued | TaskState::Running), "{name}: {read:?}");
+                }
+                TaskState::Moderated => {
+                    let reason = read.error.as_ref().map(|(_, reason)| *reason).expect("an error");
+                    assert!(is_moderated(reason), "{name}: {} {read:?}", written.body);
+                }
+                _ => assert_eq!(read.state, state, "{name}: {}", written.body),
+            }
+            if state == TaskState::Completed && contract.content().is_none() {
+                let result = contract.write_result(TaskToWrite { state, ..task });
+                let read = match contract.result() {
+                    Some(_) => {
+                        contract.read_result(result.http, &result.body.to_string(), read.clone()).expect(name)
+                    }
+                    None => read.clone(),
+                };
+                assert_eq!(read.video.as_deref(), task.video, "{name}");
+            }
+            if state == TaskState::Failed {
+                let (error, reason) = read.error.expect("an error");
+                assert_eq!(
+                    (error.message.as_str(), reason),
+                    ("it went wrong", FailureReason::Other),
+                    "{name}"
+                );
+            }
+        }
+        for refused in
+            [Refused::Invalid, Refused::Moderated, Refused::Later, Refused::NoKey, Refused::NoMoney]
+        {
+            let written = contract.write_refusal(refused, "no");
+            let read = contract.read_refusal(written.http, &written.body.to_string(), "{}");
+            assert_eq!(read.refused, Some(refused), "{name}: {} {}", written.http, written.body);
+        }
+        let written = contract.write_poll_error(PollError::Missing, "no such task");
+        let read = contract.read_refusal(written.http, &written.body.to_string(), "");
+        assert_eq!(read.poll_error, Some(PollError::Missing), "{name}");
     }
 }

@@ -2,33 +2,26 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use client::{Client, ClientConfig, Proxies};
 use contract::Contract;
 use engine::RunServices;
-use engine::provider::{
-    Account, Accounts, DownloadSink, PreparedRequest, Provider, Remote, Resume, ServerErrorPolicy,
-    Submission, SubmissionLookup, TaskDescription,
-};
-use futures_util::future::BoxFuture;
+use engine::provider::{Account, Accounts, Provider, Remote, ServerErrorPolicy};
 use renderer::{Procedural, Renderer};
+use scheduler::Policy;
 use scheduler::policy::Rate;
-use scheduler::{Failure, Policy, PollResult, TaskId, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
-use service::Service;
 use url::Url;
 use workflow::plan::{Node, Plan};
-use workflow::services::{ServiceLimits, Services};
+use workflow::services::{REHEARSAL, ServiceLimits, Services, is_rehearsal, rehearsed};
 
+use crate::embedded::EmbeddedService;
 use crate::error::CommandError;
 use crate::project_paths::ProjectPaths;
 use crate::proxies;
 use crate::service_address::{API_KEY, BASE_URL, api_key, api_key_from, base_url};
 use crate::trust::Trust;
 
-/// The identity of the embedded service.
-pub(crate) const EMBEDDED: &str = workflow::services::REHEARSAL;
 /// What a server error means that says nothing about acceptance: `indeterminate`, or `retry`.
 pub(crate) const SERVER_ERRORS: &str = "RUNNER_ON_SERVER_ERROR";
 
@@ -38,6 +31,10 @@ pub(crate) enum Backend {
     Remote(Box<RemoteService>),
     /// The service embedded in this program.
     Embedded {
+        /// Its identity.
+        identity: String,
+        /// What it answers by in place of its own API.
+        description: Option<Arc<Contract>>,
         /// What renders its videos.
         renderer: Arc<dyn Renderer>,
     },
@@ -74,7 +71,7 @@ impl PlannedServices {
 
     /// Whether a node's task is free.
     pub(crate) fn is_free_of(&self, node: &Node) -> bool {
-        node.service.as_deref().unwrap_or(&self.identity) == EMBEDDED
+        is_rehearsal(node.service.as_deref().unwrap_or(&self.identity))
     }
 
     /// Their identities.
@@ -131,14 +128,17 @@ impl Backends {
         paths: &ProjectPaths,
         adjust: impl Fn(&mut Policy),
     ) -> Result<Connections, CommandError> {
+        let dialects = self.all.iter().filter_map(Backend::dialect).collect();
+        let embedded = match self.all.iter().find_map(Backend::renderer) {
+            Some(renderer) => Some(EmbeddedService::start(paths, dialects, renderer).await?),
+            None => None,
+        };
         let mut services: Option<RunServices> = None;
-        let (mut embedded, mut jobs) = (None, 0);
+        let mut jobs = 0;
         for backend in self.all {
-            let Connection { provider, mut policy, service } =
-                backend.connect(paths, crate::ffmpeg::find()).await?;
+            let (provider, mut policy) = backend.connect_to(embedded.as_ref())?;
             adjust(&mut policy);
             jobs += policy.max_in_flight;
-            embedded = embedded.or(service);
             services = Some(match services {
                 Some(services) => services.with(provider, policy),
                 None => RunServices::new(provider, policy),
@@ -164,19 +164,6 @@ pub(crate) struct Connection {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) policy: Policy,
     pub(crate) service: Option<EmbeddedService>,
-}
-
-/// The running embedded service.
-pub(crate) struct EmbeddedService(Arc<Service>);
-
-impl EmbeddedService {
-    /// Shuts it down. Unfinished tasks resume at its next start.
-    pub(crate) async fn stop(self) {
-        // The run has ended, so this is the last reference.
-        if let Some(service) = Arc::into_inner(self.0) {
-            service.shutdown().await;
-        }
-    }
 }
 
 impl RemoteService {
@@ -240,7 +227,7 @@ pub(crate) fn planned_without_keys(plan: &Plan) -> Result<PlannedServices, Comma
     let names: Vec<&str> = names_of(plan).into_iter().map(|name| name.unwrap_or(&identity)).collect();
     let mut accounts = Accounts::default();
     for name in &names {
-        accounts = accounts.with(*name, Account { digest: None, is_paid: *name != EMBEDDED });
+        accounts = accounts.with(*name, Account { digest: None, is_paid: !is_rehearsal(name) });
     }
     let shown = names.join(", ");
     Ok(PlannedServices { identity, accounts, shown })
@@ -259,7 +246,7 @@ pub(crate) fn planned(plan: &Plan, services: &Services) -> Result<PlannedService
                 (name, address.map_or(API_KEY, |address| address.key.as_str()))
             }
         };
-        let is_paid = identity != EMBEDDED;
+        let is_paid = !is_rehearsal(identity);
         let digest = match env_var(variable) {
             _ if !is_paid => None,
             Some(key) => Some(engine::provider::account_digest(identity, api_key_of(&key, variable)?)),
@@ -276,7 +263,7 @@ pub(crate) fn planned(plan: &Plan, services: &Services) -> Result<PlannedService
 /// The identity of the service that the environment names. Needs no API key: nothing is asked of the service.
 pub(crate) fn identity_from_environment() -> Result<String, CommandError> {
     match env_var(BASE_URL) {
-        None => Ok(EMBEDDED.to_owned()),
+        None => Ok(REHEARSAL.to_owned()),
         Some(url) => Ok(engine::provider::service_identity(&base_url(&url)?)),
     }
 }
@@ -315,8 +302,9 @@ impl Backend {
         let Some(service) = services.get(name) else {
             return Err(CommandError::invalid(format!("there is no service `{name}`")));
         };
-        let Some(address) = &service.address else {
-            return Ok(Self::Embedded { renderer: Arc::new(Procedural) });
+        let address = match &service.address {
+            Some(address) if !is_rehearsal(name) => address,
+            _ => return Ok(Self::embedded(name, rehearsed(name).map(|_| Arc::clone(&service.contract)))),
         };
         trust.check(name, address)?;
         let variable = address.key.as_str();
@@ -360,7 +348,7 @@ impl Backend {
     /// `key` is checked only where a service needs one.
     fn new(key: Option<Result<&str, CommandError>>) -> Result<Self, CommandError> {
         match (env_var(BASE_URL), key) {
-            (None, _) => Ok(Self::Embedded { renderer: Arc::new(Procedural) }),
+            (None, _) => Ok(Self::embedded(REHEARSAL, None)),
             (Some(_), None) => Err(CommandError::invalid(format!(
                 "{BASE_URL} is set, but {API_KEY} is not"
             ))
@@ -383,10 +371,16 @@ impl Backend {
         }
     }
 
+    fn embedded(identity: &str, description: Option<Arc<Contract>>) -> Self {
+        Self::Embedded { identity: identity.to_owned(), description, renderer: Arc::new(Procedural) }
+    }
+
     /// The same service, with another renderer if it is the embedded one.
     pub(crate) fn with_renderer(self, renderer: Arc<dyn Renderer>) -> Self {
         match self {
-            Self::Embedded { .. } => Self::Embedded { renderer },
+            Self::Embedded { identity, description, .. } => {
+                Self::Embedded { identity, description, renderer }
+            }
             remote @ Self::Remote(_) => remote,
         }
     }
@@ -395,7 +389,7 @@ impl Backend {
     pub(crate) fn identity(&self) -> String {
         match self {
             Self::Remote(remote) => remote.identity(),
-            Self::Embedded { .. } => EMBEDDED.to_owned(),
+            Self::Embedded { identity, .. } => identity.clone(),
         }
     }
 
@@ -415,15 +409,17 @@ impl Backend {
     }
 
     /// Connects to a service that is not the embedded one.
-    pub(crate) fn connect_remote(self) -> Result<Connection, CommandError> {
+    pub(crate) fn connect_remote(self) -> Result<(Arc<dyn Provider>, Policy), CommandError> {
         let account = self.account();
         let Self::Remote(remote) = self else {
             return Err(CommandError::invalid(format!("{BASE_URL} is not set")));
         };
         let identity = remote.identity();
         let RemoteService { description, url, key, proxies, server_errors, limits, .. } = *remote;
-        let mut policy = if workflow::is_loopback(&url) { Policy::local() } else { Policy::remote() };
-        if let Some(interval) = description.poll_interval() {
+        let is_local = workflow::is_loopback(&url);
+        let mut policy = if is_local { Policy::local() } else { Policy::remote() };
+        // What stands in for a service here has no such wish.
+        if let Some(interval) = description.poll_interval().filter(|_| !is_local) {
             policy.min_poll_interval = policy.min_poll_interval.max(interval);
             policy.max_poll_interval = policy.max_poll_interval.max(interval);
         }
@@ -431,117 +427,48 @@ impl Backend {
         let config = ClientConfig { proxies, ..ClientConfig::new(url, key) }.described(description);
         let client = Client::new(config).map_err(CommandError::unusable)?;
         let provider = Remote::new(client, identity).with_account(account).with_server_errors(server_errors);
-        Ok(Connection { provider: Arc::new(provider), policy, service: None })
+        Ok((Arc::new(provider), policy))
     }
 
-    /// Connects to the service. Starts the embedded one and prints that it is used.
-    pub(crate) async fn connect(
-        self,
-        paths: &ProjectPaths,
-        ffmpeg: media::Ffmpeg,
-    ) -> Result<Connection, CommandError> {
+    /// The dialect that the embedded service is to answer in.
+    fn dialect(&self) -> Option<(String, Arc<Contract>)> {
         match self {
-            remote @ Self::Remote(_) => remote.connect_remote(),
-            Self::Embedded { renderer } => {
-                errln!(
-                    "using the embedded service, which renders on this machine for free; to use a real one, name it with --service (`runner services list`), or set {BASE_URL} and {API_KEY}"
-                );
-                let key = SecretString::from("embedded");
-                let service = start_embedded(paths, &key, &ffmpeg, &renderer).await?;
-                let service = Arc::new(service);
-                let client = Client::new(ClientConfig::new(service.base_url(), key))
-                    .map_err(CommandError::unusable)?;
-                let provider = EmbeddedProvider {
-                    remote: Remote::new(client, EMBEDDED.to_owned()),
-                    service: Arc::clone(&service),
-                };
-                Ok(Connection {
-                    provider: Arc::new(provider),
-                    policy: Policy::local(),
-                    service: Some(EmbeddedService(service)),
-                })
+            Self::Embedded { identity, description, .. } => {
+                Some((rehearsed(identity)?.to_owned(), Arc::clone(description.as_ref()?)))
             }
+            Self::Remote(_) => None,
         }
     }
-}
 
-/// Starts the embedded service. One process at a time can open its store: a second run in the same folder waits for the first.
-async fn start_embedded(
-    paths: &ProjectPaths,
-    key: &SecretString,
-    ffmpeg: &media::Ffmpeg,
-    renderer: &Arc<dyn Renderer>,
-) -> Result<Service, CommandError> {
-    let mut reported = false;
-    loop {
-        let mut config = service::Config::embedded(paths.service(), key.clone());
-        config.ffmpeg = ffmpeg.clone();
-        match Service::start(config, Arc::clone(renderer), service::Deps::system()).await {
-            Ok(service) => return Ok(service),
-            Err(service::ServiceError::InUse { .. }) => {
-                if !reported {
-                    errln!("waiting for another run in this folder that uses the embedded service");
-                    reported = true;
-                }
-                tokio::time::sleep(Duration::from_millis(500)).await;
-            }
-            Err(error) => {
-                return Err(CommandError::unusable(format!("the embedded service cannot start: {error}")));
-            }
+    /// What renders the videos, at the embedded service.
+    fn renderer(&self) -> Option<&Arc<dyn Renderer>> {
+        match self {
+            Self::Embedded { renderer, .. } => Some(renderer),
+            Self::Remote(_) => None,
         }
     }
-}
 
-/// The embedded service as a provider: over HTTP like any other, but it can also look up submissions whose outcome is unknown.
-struct EmbeddedProvider {
-    remote: Remote,
-    service: Arc<Service>,
-}
-
-impl Provider for EmbeddedProvider {
-    // Not its URL: the port changes with every start.
-    fn identity(&self) -> &'static str {
-        EMBEDDED
-    }
-
-    fn is_paid(&self) -> bool {
-        false
-    }
-
-    fn describe<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Result<TaskDescription, Failure>> {
-        self.remote.describe(task)
-    }
-
-    fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {
-        self.remote.submit(request)
-    }
-
-    fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, PollResult> {
-        self.remote.poll(task)
-    }
-
-    fn download<'a>(
-        &'a self,
-        task: &'a TaskId,
-        url: Option<&'a str>,
-        resume: Option<&'a Resume>,
-        sink: &'a mut dyn DownloadSink,
-    ) -> BoxFuture<'a, Result<(), Failure>> {
-        self.remote.download(task, url, resume, sink)
-    }
-
-    fn can_reach(&self, url: &str) -> bool {
-        self.remote.can_reach(url)
-    }
-
-    fn find_tasks<'a>(&'a self, digest: &'a str, _since: Timestamp) -> BoxFuture<'a, SubmissionLookup> {
-        let lookup = match self.service.find_by_request(digest) {
-            Ok(tasks) => {
-                SubmissionLookup::Tasks(tasks.into_iter().map(|task| TaskId(task.to_string())).collect())
+    /// Connects to the service, which is started if it is the embedded one.
+    pub(crate) async fn connect(self, paths: &ProjectPaths) -> Result<Connection, CommandError> {
+        let service = match self.renderer() {
+            Some(renderer) => {
+                Some(EmbeddedService::start(paths, self.dialect().into_iter().collect(), renderer).await?)
             }
-            // An unreadable store does not tell what was accepted.
-            Err(_) => SubmissionLookup::Unsupported,
+            None => None,
         };
-        Box::pin(std::future::ready(lookup))
+        let (provider, policy) = self.connect_to(service.as_ref())?;
+        Ok(Connection { provider, policy, service })
+    }
+
+    fn connect_to(
+        self,
+        embedded: Option<&EmbeddedService>,
+    ) -> Result<(Arc<dyn Provider>, Policy), CommandError> {
+        match (self, embedded) {
+            (Self::Embedded { identity, description, .. }, Some(service)) => {
+                Ok((service.provider(identity, description)?, Policy::local()))
+            }
+            (backend, _) => backend.connect_remote(),
+        }
     }
 }

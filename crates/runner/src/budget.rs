@@ -7,10 +7,10 @@ use scheduler::Decision;
 use scheduler::budget::{Amount, BudgetCap, BudgetCaps, Reservation, TaskPrices};
 use workflow::plan::{Node, NodeIx};
 use workflow::prices;
+use workflow::services::is_rehearsal;
 use workflow::units::{Money, VideoDuration};
 
 use crate::args;
-use crate::backend::EMBEDDED;
 use crate::error::{CommandError, ErrorKind};
 use crate::report::plan::PlanDocument;
 
@@ -50,7 +50,7 @@ pub(crate) fn prices(service: &str, prices: Option<&prices::Prices>) -> Arc<dyn 
 
 impl NodePrices {
     fn is_free(&self, node: &Node) -> bool {
-        node.service.as_deref().unwrap_or(&self.service) == EMBEDDED
+        is_rehearsal(node.service.as_deref().unwrap_or(&self.service))
     }
 }
 

@@ -13,6 +13,7 @@ mod budget;
 mod clock;
 mod commands;
 mod edited_file;
+mod embedded;
 mod error;
 mod exit;
 mod ffmpeg;

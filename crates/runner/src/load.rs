@@ -146,6 +146,7 @@ fn options(file: &Path, overrides: &OverrideArgs) -> Result<Options, LoadError> 
         asked: asked_renders(&paths),
         services: services::load(&paths.folder)?,
         service: overrides.service.clone(),
+        rehearse: overrides.rehearse,
     })
 }
 

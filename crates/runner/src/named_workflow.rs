@@ -31,12 +31,14 @@ impl NamedWorkflow {
     ) -> Self {
         let assignment = |(name, value): &(String, String)| shell::quote(&format!("{name}={value}"));
         let service = overrides.service.as_deref().map(|service| shell::option("--service", service));
+        let rehearse = overrides.rehearse.then(|| "--rehearse".to_owned());
         let salt = salt.map(|salt| shell::option("--salt", salt));
         let params = overrides.params.iter().map(|param| format!("-p {}", assignment(param)));
         let files = overrides.param_files.iter().map(|file| format!("--param-file {}", shell::path(file)));
         let axes = overrides.axes.iter().map(|axis| format!("-a {}", assignment(axis)));
         let folder = output_dir.map(|folder| format!("-o {}", shell::path(folder)));
-        for argument in service.into_iter().chain(salt).chain(params).chain(files).chain(axes).chain(folder) {
+        let first = service.into_iter().chain(rehearse).chain(salt);
+        for argument in first.chain(params).chain(files).chain(axes).chain(folder) {
             self.arguments.push(' ');
             self.arguments.push_str(&argument);
         }

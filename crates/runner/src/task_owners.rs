@@ -104,6 +104,7 @@ impl TaskOwners {
                 param_files: arguments.param_files.iter().map(|file| self.paths.folder.join(file)).collect(),
                 axes: arguments.axes.clone(),
                 service: arguments.service.clone(),
+                rehearse: arguments.rehearse,
             };
             // An invalid workflow is ignored here; other commands report it.
             let checked = load::check(&self.paths.folder.join(&arguments.file), &overrides);
@@ -124,6 +125,7 @@ impl TaskOwners {
             param_files: arguments.param_files.iter().map(|file| self.shown_folder.join(file)).collect(),
             axes: arguments.axes.clone(),
             service: arguments.service.clone(),
+            rehearse: arguments.rehearse,
         };
         NamedWorkflow::new(&self.shown_folder.join(&arguments.file), &self.suffix).with_arguments(
             &overrides,
@@ -181,7 +183,7 @@ pub(crate) fn plan_arguments(
     salt: Option<&str>,
     paths: &ProjectPaths,
 ) -> PlanArguments {
-    let OverrideArgs { params, param_files, axes, service } = &workflow.overrides;
+    let OverrideArgs { params, param_files, axes, service, rehearse } = &workflow.overrides;
     let below_project = |file: &PathBuf| {
         let absolute = std::path::absolute(file).unwrap_or_else(|_| file.clone());
         absolute.strip_prefix(&paths.folder).unwrap_or(&absolute).to_string_lossy().into_owned()
@@ -193,6 +195,7 @@ pub(crate) fn plan_arguments(
         param_files: param_files.iter().map(below_project).collect(),
         axes: axes.clone(),
         service: service.clone(),
+        rehearse: *rehearse,
     }
 }
 
@@ -211,10 +214,11 @@ mod tests {
             param_files: vec!["cast.yaml".to_owned(), "/etc/all.yaml".to_owned()],
             axes: vec![("look".to_owned(), "noir,pastel".to_owned())],
             service: None,
+            rehearse: true,
         };
         assert_eq!(
             owners.command(&arguments),
-            r"runner run 'films/my two.yaml' --salt 'a $b' -p 'keeper=it'\''s' --param-file films/cast.yaml --param-file /etc/all.yaml -a look=noir,pastel"
+            r"runner run 'films/my two.yaml' --rehearse --salt 'a $b' -p 'keeper=it'\''s' --param-file films/cast.yaml --param-file /etc/all.yaml -a look=noir,pastel"
         );
         let stored = serde_json::to_string(&arguments).unwrap();
         assert_eq!(serde_json::from_str::<PlanArguments>(&stored).unwrap(), arguments);

@@ -63,7 +63,7 @@ pub enum PollResult {
     Running {
         /// Progress in percent, if reported.
         progress: Option<u8>,
-        /// The status text, as sent.
+        /// `queued` or `in_progress`, in whichever words the service says so; any other as it was sent.
         status: String,
         /// How long the service asks to wait before the next poll (`Retry-After`, `openai-poll-after-ms`).
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -4,6 +4,9 @@ use std::{borrow::Cow, time::Duration};
 
 use crate::store::StoreError;
 
+/// The code of a refusal by moderation.
+const INPUT_MODERATED: &str = "input_moderated";
+
 /// When a client may try again while the disk is full.
 const STORAGE_RETRY: Duration = Duration::from_secs(5);
 
@@ -52,6 +55,15 @@ impl ApiError {
 
     pub(crate) fn invalid(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self::new(ApiErrorKind::Invalid, code, message)
+    }
+
+    /// Moderation refuses the prompt.
+    pub(crate) fn moderated() -> Self {
+        Self::invalid(INPUT_MODERATED, "the prompt was rejected by moderation").with_param("prompt")
+    }
+
+    pub(crate) fn is_moderated(&self) -> bool {
+        self.code == INPUT_MODERATED
     }
 
     /// A fault of the service. The cause goes to the log, where the operator looks, not to the caller.

@@ -1,12 +1,15 @@
 //! Configuration. The service reads neither the environment nor the home directory.
 
 use std::{
+    collections::BTreeMap,
     net::{Ipv4Addr, SocketAddr},
     num::NonZeroUsize,
     path::PathBuf,
+    sync::Arc,
     time::Duration,
 };
 
+use contract::Contract;
 use media::Ffmpeg;
 use secrecy::SecretString;
 use url::Url;
@@ -36,6 +39,8 @@ pub struct Config {
     pub lenient_fields: bool,
     /// External programs. Without ffmpeg, reference audio other than WAV, AAC in MP4, MP3 and FLAC is rejected.
     pub ffmpeg: Ffmpeg,
+    /// The services that are answered for in their own words, below `/dialects/NAME`.
+    pub dialects: BTreeMap<String, Arc<Contract>>,
     /// Fault injection, for tests of clients.
     pub faults: Option<FaultProfile>,
     /// What accepted tasks survive.
@@ -65,6 +70,7 @@ impl Config {
             allow_private_media: false,
             lenient_fields: false,
             ffmpeg: Ffmpeg::default(),
+            dialects: BTreeMap::new(),
             faults: None,
             durability: Durability::Process,
         }

@@ -15,6 +15,7 @@ mod api_error;
 mod blocking;
 mod clock;
 mod config;
+mod dialect;
 mod digest;
 mod error;
 mod faults;

@@ -13,10 +13,10 @@ use crate::{
 };
 
 /// Used when a request gives no duration (spec 2.2: "unspecified").
-const DEFAULT_SECONDS: f64 = 5.0;
+pub(crate) const DEFAULT_SECONDS: f64 = 5.0;
 
 /// Used when a request of family A gives neither `resolution` nor `size` (spec 2.2: "unspecified").
-const DEFAULT_RESOLUTION: Resolution = Resolution::P720;
+pub(crate) const DEFAULT_RESOLUTION: Resolution = Resolution::P720;
 
 /// A request, independent of the model family.
 #[expect(clippy::struct_excessive_bools, reason = "the API has that many switches")]

@@ -156,6 +156,7 @@ impl Service {
             keys: ApiKeys::new(&config.keys, config.limits.per_key),
             clock: Arc::clone(&clock),
             faults,
+            dialects: config.dialects,
             base: base.clone(),
             body_memory: MemoryBudget::new(config.limits.body.total_bytes, config.limits.body.bytes),
             body_limits: config.limits.body,

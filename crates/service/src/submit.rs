@@ -60,7 +60,18 @@ impl Submitter {
             }
             validate(&request, text_chars)
         });
-        let (mut video, digest) = validated.await?;
+        let (video, digest) = validated.await?;
+        self.accept_video(key, video, digest, memory).await
+    }
+
+    /// The same of a request that is valid, with the digest of its body.
+    pub(crate) async fn accept_video(
+        &self,
+        key: &Key,
+        mut video: VideoRequest,
+        digest: Digest,
+        memory: MemoryPermit,
+    ) -> Result<Task, ApiError> {
         if video.resolution >= Resolution::P1080 && !key.permissions.full_hd {
             let message = format!("this key has no permission for {}; use 720p or less", video.resolution);
             return Err(ApiError::invalid("resolution_not_permitted", message).with_param("resolution"));

@@ -20,6 +20,8 @@ pub struct Options {
     pub services: Services,
     /// The service of all shots, whatever the file says; one of `services`.
     pub service: Option<String>,
+    /// Whether the embedded service stands in for all of them.
+    pub rehearse: bool,
     /// What was asked for with `--rerun`, by workflow and instance.
     pub asked: BTreeMap<String, BTreeMap<String, AskedRenders>>,
 }

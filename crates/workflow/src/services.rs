@@ -9,6 +9,29 @@ use url::Url;
 
 /// The name of the embedded service, which is free.
 pub const REHEARSAL: &str = "rehearsal";
+/// Before the name of a service that the embedded one stands in for.
+const REHEARSAL_OF: &str = "rehearsal:";
+
+/// The name of what stands in for a service, or for the one of whoever runs the plan.
+pub(crate) fn rehearsal_of(service: Option<&str>) -> String {
+    match service {
+        None => REHEARSAL.to_owned(),
+        Some(name) if is_rehearsal(name) => name.to_owned(),
+        Some(name) => format!("{REHEARSAL_OF}{name}"),
+    }
+}
+
+/// The service that the embedded one stands in for under a name: it takes the same requests, for nothing.
+#[must_use]
+pub fn rehearsed(name: &str) -> Option<&str> {
+    name.strip_prefix(REHEARSAL_OF)
+}
+
+/// Whether a name is one of the embedded service.
+#[must_use]
+pub fn is_rehearsal(name: &str) -> bool {
+    name == REHEARSAL || rehearsed(name).is_some()
+}
 
 /// A service of a project.
 #[derive(Clone, Debug)]
@@ -78,9 +101,10 @@ impl Services {
         Self { configured }
     }
 
-    /// The service of a name.
+    /// The service of a name; of a rehearsal the one that is rehearsed.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Service> {
+        let name = rehearsed(name).unwrap_or(name);
         self.configured.get(name).or_else(|| SHIPPED.get(name))
     }
 

@@ -9,10 +9,14 @@ mod error;
 mod numbers;
 mod refusal;
 mod task;
+#[cfg(feature = "validate")]
+mod write;
 
 pub use error::ErrorObject;
 pub use refusal::Refusal;
 pub use task::Task;
+#[cfg(feature = "validate")]
+pub use write::{TaskToWrite, Written};
 
 use serde_json::Value;
 

@@ -18,6 +18,8 @@ pub struct Task {
     pub state: TaskState,
     /// The state as the service writes it; empty where it has none.
     pub word: String,
+    /// Whether the description gives that state a meaning; what it does not know is waited for.
+    pub is_defined: bool,
     /// Percent, 0 to 100.
     pub progress: Option<u8>,
     /// The model that runs it.
@@ -95,7 +97,7 @@ impl Contract {
         let answer = parsed(body)?;
         let result = self.task(task.id.clone(), http, &answer);
         if result.error.is_some() {
-            return Ok(Task { word: task.word, result: None, ..result });
+            return Ok(Task { word: task.word, is_defined: task.is_defined, result: None, ..result });
         }
         if http >= 400 || result.video.is_none() {
             return Err("the response contains no result".to_owned());
@@ -113,8 +115,8 @@ impl Contract {
         let failure = if http >= 400 { &tasks.error } else { tasks.failure() };
         let asked = Asked { http, body: Some(answer), error: failure };
         let word = text_at(&tasks.state.at, answer).unwrap_or_default();
-        let state = asked.first(&tasks.state.first);
-        let state = state.or_else(|| tasks.state.of_word(&word)).unwrap_or(TaskState::Running);
+        let defined = asked.first(&tasks.state.first).or_else(|| tasks.state.of_word(&word));
+        let state = defined.unwrap_or(TaskState::Running);
         let reason = match state {
             TaskState::Moderated => FailureReason::Moderated,
             _ => asked.first(&tasks.failures).unwrap_or_default(),
@@ -129,6 +131,7 @@ impl Contract {
             id,
             state,
             word,
+            is_defined: defined.is_some(),
             progress: tasks.progress.iter().find_map(|place| percent(place.get(answer)?)),
             model: text_at(&tasks.echo.model, answer),
             seconds: text_at(&tasks.echo.seconds, answer),

@@ -145,6 +145,28 @@ impl Placement {
         self.at.as_str().strip_suffix("/-")
     }
 
+    /// The values that a request has there, each with its JSON pointer.
+    #[must_use]
+    pub fn said<'r>(&self, request: &'r Value) -> Vec<(String, &'r Value)> {
+        let within = self.value_in_item().unwrap_or_default();
+        let of_item = |at: String, item: &'r Value| {
+            let value = self.is_made(item).then(|| item.pointer(&within))??;
+            (!value.is_null()).then(|| (format!("{at}{within}"), value))
+        };
+        match self.list() {
+            Some(list) => {
+                let items = request.pointer(list).and_then(Value::as_array).into_iter().flatten();
+                let items = items.enumerate();
+                items.filter_map(|(index, item)| of_item(format!("{list}/{index}"), item)).collect()
+            }
+            None => self
+                .places()
+                .find_map(|at| of_item(at.as_str().to_owned(), at.get(request)?))
+                .into_iter()
+                .collect(),
+        }
+    }
+
     /// All places where a request may say it.
     pub fn places(&self) -> impl Iterator<Item = &Pointer> {
         std::iter::once(&self.at).chain(&self.also)

@@ -315,6 +315,20 @@ impl StatePlaces {
         ]
     }
 
+    /// The word for a state, as the service writes it; `None` also where it says so with none.
+    #[cfg(feature = "validate")]
+    pub(crate) fn word(&self, state: TaskState) -> Option<Value> {
+        let words = self.words().into_iter().find(|(_, words, own)| *own == state && !words.is_empty());
+        let word = words.and_then(|(_, words, _)| words.first())?;
+        // Written as text, a truth is one.
+        match word.as_str() {
+            Some("") => None,
+            Some("true") => Some(Value::Bool(true)),
+            Some("false") => Some(Value::Bool(false)),
+            _ => Some(word.clone()),
+        }
+    }
+
     /// What a word means.
     pub(crate) fn of_word(&self, word: &str) -> Option<TaskState> {
         let word = normalized(word);

@@ -27,6 +27,9 @@ pub struct PlanArguments {
     /// The service of all shots (`--service`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<String>,
+    /// Whether the embedded service stands in for all services (`--rehearse`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rehearse: bool,
 }
 
 impl PlanArguments {

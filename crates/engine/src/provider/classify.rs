@@ -95,7 +95,12 @@ pub fn poll_result(called: Result<Polled, CallError>) -> PollResult {
         },
         TaskState::Queued | TaskState::Running => PollResult::Running {
             progress: task.progress,
-            status: if task.word.is_empty() { "unknown".to_owned() } else { task.word },
+            status: match task.state {
+                _ if !task.is_defined && task.word.is_empty() => "unknown".to_owned(),
+                _ if !task.is_defined => task.word,
+                TaskState::Queued => "queued".to_owned(),
+                _ => "in_progress".to_owned(),
+            },
             poll_after,
         },
         TaskState::Failed | TaskState::Moderated | TaskState::Cancelled | TaskState::Expired => {

@@ -28,6 +28,9 @@ pub(crate) struct OverrideArgs {
     /// The service that renders all shots, whatever the file says: `rehearsal`, which is free, one of `services.yaml` or of `services list`.
     #[arg(long, value_name = "NAME")]
     pub(crate) service: Option<String>,
+    /// Render every shot on this machine, for nothing: each service is replaced by the embedded one, which takes the same requests and models.
+    #[arg(long)]
+    pub(crate) rehearse: bool,
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

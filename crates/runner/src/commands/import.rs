@@ -32,13 +32,14 @@ pub(crate) async fn import(args: ImportArgs) -> Result<Exit, CommandError> {
 
 /// Refuses options that would have no effect on a shot list.
 fn refuse_unused(
-    OverrideArgs { params, param_files, axes, service }: &OverrideArgs,
+    OverrideArgs { params, param_files, axes, service, rehearse }: &OverrideArgs,
 ) -> Result<(), CommandError> {
     let unused = [
         (!params.is_empty(), "--param"),
         (!param_files.is_empty(), "--param-file"),
         (!axes.is_empty(), "--axis"),
         (service.is_some(), "--service"),
+        (*rehearse, "--rehearse"),
     ];
     match unused.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => Err(CommandError::invalid(format!("{option} has an effect with --into only"))

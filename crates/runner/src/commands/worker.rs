@@ -88,11 +88,11 @@ fn connect(args: &WorkerArgs) -> Result<(Worker, bool), CommandError> {
     let is_local = workflow::is_loopback(&remote.url);
     let min_poll_interval = if is_local { MIN_LOCAL_POLL_INTERVAL } else { MIN_POLL_INTERVAL };
     let ffmpeg = ffmpeg::find();
-    let connection = backend.connect_remote()?;
+    let (provider, policy) = backend.connect_remote()?;
     let mut boot = [0_u8; 16];
     getrandom::fill(&mut boot).map_err(CommandError::unusable)?;
     let config = WorkerConfig {
-        provider: connection.provider,
+        provider,
         store: shared_store::open(&args.store)?,
         client: EngineClient::new(args.engine.clone()).map_err(engine_error)?,
         clock: Clock::starting_at(now()),
@@ -106,7 +106,7 @@ fn connect(args: &WorkerArgs) -> Result<(Worker, bool), CommandError> {
             caps: budget::caps(&args.caps),
         },
         min_poll_interval: args.min_poll_interval.unwrap_or(min_poll_interval),
-        min_download_rate: connection.policy.min_download_rate,
+        min_download_rate: policy.min_download_rate,
         reconcile_delay: args.reconcile_after,
         indeterminate_hold: args.hold_indeterminate,
         prices: price_source(),

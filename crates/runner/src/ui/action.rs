@@ -221,7 +221,8 @@ fn overrides(overrides: &OverrideArgs) -> impl Iterator<Item = String> {
     let files = overrides.param_files.iter().map(|file| format!("--param-file={}", file.display()));
     let axes = overrides.axes.iter().map(|(name, value)| format!("--axis={name}={value}"));
     let service = overrides.service.iter().map(|service| format!("--service={service}"));
-    params.chain(files).chain(axes).chain(service)
+    let rehearse = overrides.rehearse.then(|| "--rehearse".to_owned());
+    params.chain(files).chain(axes).chain(service).chain(rehearse)
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use workflow::prices::CostEstimate;
 use super::action::{PageAction, PreviewedRun, RunAction};
 use super::project::Project;
 use crate::args::SelectionArgs;
-use crate::backend::EMBEDDED;
 use crate::commands::plan::{self, KeyChanges};
 use crate::edited_file::{self, EditFailure, EditedFile};
 use crate::error::ErrorKind;
@@ -84,7 +83,7 @@ pub(super) async fn preview(
             let rerun = (!run.rerun.is_empty()).then_some(run.rerun.as_slice());
             let document = document(project, &plan, &selection, rerun).await?;
             let CostEstimate { tasks, cost, unpriced, .. } = &document.totals;
-            let is_priced = document.prices.is_some() && document.service != EMBEDDED && *unpriced == 0;
+            let is_priced = document.prices.is_some() && !document.is_free && *unpriced == 0;
             let cost = is_priced.then_some(cost.max);
             let previewed = PreviewedRun { digest, tasks: tasks.max, cost };
             preview.command = PageAction::Run(run.within(&previewed)).command(project.target());

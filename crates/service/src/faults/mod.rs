@@ -15,9 +15,7 @@ use axum::{
 use serde_json::{Value, json};
 
 pub use self::profile::{ErrorBodyFormat, Fault, FaultProfile, FaultRule, ModerationStage, Operation};
-use crate::{
-    api_error::ApiError, digest::Digest, error::ServiceError, http::TaskBody, id::TaskId, task::Failure,
-};
+use crate::{digest::Digest, error::ServiceError, http::TaskBody, id::TaskId, task::Failure};
 
 /// The name of a file that does not exist.
 const NONEXISTENT_FILE: &str = "00000000000000000000000000.mp4";
@@ -43,6 +41,8 @@ struct FaultState {
 pub(crate) struct CreateFault {
     /// The response, without any effect.
     pub(crate) instead: Option<Response>,
+    /// Whether moderation refuses the prompt.
+    pub(crate) is_moderated: bool,
     pub(crate) after: Option<AfterAcceptance>,
 }
 
@@ -84,8 +84,7 @@ impl Faults {
                     fault.instead.get_or_insert_with(|| response::error(*status, *body, *retry_after));
                 }
                 Fault::Moderation { of: ModerationStage::Prompt } => {
-                    let error = ApiError::invalid("input_moderated", "the prompt was rejected by moderation");
-                    fault.instead.get_or_insert_with(|| error.with_param("prompt").into_response());
+                    fault.is_moderated = true;
                 }
                 Fault::LoseResponse {} => {
                     fault.after.get_or_insert(AfterAcceptance::CutConnection);

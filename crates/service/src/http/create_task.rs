@@ -51,6 +51,9 @@ async fn respond(
     if let Some(response) = fault.instead {
         return Ok(response);
     }
+    if fault.is_moderated {
+        return Err(ApiError::moderated());
+    }
     let response = accept(state, key, Submission { request, memory }).await?;
     match fault.after {
         Some(AfterAcceptance::CutConnection) => connection.cut(),

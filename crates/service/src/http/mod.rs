@@ -5,6 +5,7 @@ mod body_format;
 mod connection;
 mod content;
 mod create_task;
+mod dialect;
 mod error_response;
 mod file_response;
 mod get_task;
@@ -20,13 +21,14 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    routing::{get, post},
+    routing::{any, get, post},
 };
 use url::Url;
 
 pub use self::ranged_file::{RangedFile, RangedFileError};
 pub(crate) use self::{
     connection::{ConnectionHandle, HttpListener},
+    dialect::Dialects,
     task_body::TaskBody,
 };
 use crate::{
@@ -43,6 +45,8 @@ pub(crate) struct AppState {
     pub(crate) keys: ApiKeys,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) faults: Arc<Faults>,
+    /// The services that are answered for in their own words.
+    pub(crate) dialects: Dialects,
     /// The base of all generated URLs.
     pub(crate) base: Url,
     pub(crate) body_limits: BodyLimits,
@@ -58,6 +62,7 @@ pub(crate) fn router(state: Arc<AppState>) -> Router {
         .route("/v1/videos/{task_id}/content", get(content::content))
         .route("/v1/models", get(models::models))
         .route("/v1/models/{model}", get(models::model))
+        .route("/dialects/{name}/{*path}", any(dialect::answer))
         .route("/files/{name}", get(file_response::file))
         .route("/healthz", get(operations::health))
         .route("/openapi.json", get(operations::document))

@@ -44,10 +44,7 @@ struct TaskMetadata {
 
 impl<'a> TaskBody<'a> {
     pub(crate) fn new(task: &'a Task, status: Status, progress: u8, base: &Url) -> Self {
-        let url = |token: &str, kind: &str| {
-            let base = base.as_str().trim_end_matches('/');
-            format!("{base}/files/{token}.{kind}")
-        };
+        let url = |token: &str, kind: &str| file_url(base, token, kind);
         let metadata = task.video.as_ref().map(|video| TaskMetadata {
             url: url(&video.token, "mp4"),
             last_frame_url: task.last_frame.as_ref().map(|frame| url(&frame.token, "png")),
@@ -70,4 +67,9 @@ impl<'a> TaskBody<'a> {
             metadata,
         }
     }
+}
+
+/// The URL of a rendered file.
+pub(super) fn file_url(base: &Url, token: &str, kind: &str) -> String {
+    format!("{}/files/{token}.{kind}", base.as_str().trim_end_matches('/'))
 }

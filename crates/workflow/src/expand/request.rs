@@ -22,6 +22,7 @@ use super::{ExpandCx, check, dialogue, fields, local_paths, lower, place, reques
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean_model, quoted_list, shortened};
 use crate::limits;
 use crate::plan::{Node, PriceInputs, Request};
+use crate::services::rehearsed;
 use crate::syntax::Entry;
 use crate::units::VideoDuration;
 
@@ -156,7 +157,8 @@ impl<'w> NodeBuilder<'w> {
         for late in dialogue::late_lines(&shot.dialogue, duration) {
             dedup.add(icx.instance, late);
         }
-        let service = template.service.as_deref().map(str::to_owned);
+        // A rehearsal shows what the service itself takes.
+        let service = template.service.as_deref().map(|name| rehearsed(name).unwrap_or(name).to_owned());
         let price = PriceInputs { service, ..price_inputs(&request, &model, cx.contract) };
         let price = interner.price(price);
         let cell = icx.cell.values.iter().map(|(axis, value)| (Arc::clone(axis), Arc::clone(&value.value)));

@@ -5,10 +5,22 @@ use super::provenance::origin_span;
 use super::request_builder::InstanceCx;
 use super::{ExpandCx, fields};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list, shortened};
+use crate::services::rehearsal_of;
 use crate::syntax::Shot;
 
 /// The name of the service of an instance, if it has one, and the context for its shots. `None` if there is no such service, which is reported.
 pub(super) fn of_instance<'w>(
+    icx: &InstanceCx<'_, 'w>,
+    cx: &ExpandCx<'w>,
+    dedup: &mut DiagnosticDedup,
+    problems: &mut Problems,
+) -> Option<(Option<String>, ExpandCx<'w>)> {
+    let (name, own) = named(icx, cx, dedup, problems)?;
+    let name = if cx.options.rehearse { Some(rehearsal_of(name.as_deref())) } else { name };
+    Some((name, own))
+}
+
+fn named<'w>(
     icx: &InstanceCx<'_, 'w>,
     cx: &ExpandCx<'w>,
     dedup: &mut DiagnosticDedup,

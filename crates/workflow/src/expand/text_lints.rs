@@ -157,8 +157,8 @@ pub(super) fn unused_defaults(
         let takes = |(contract, model): &(&Contract, Arc<Model>)| {
             contract.field(&model.family, name).is_some() || is_word_of(name, model)
         };
-        // What no service has is an error.
-        if !models.iter().any(takes) && !is_null(&entry.value) {
+        // What no service has is an error; the model may be said elsewhere than in the request.
+        if name != "model" && !models.iter().any(takes) && !is_null(&entry.value) {
             let mut fields: Vec<&str> = models
                 .iter()
                 .flat_map(|(contract, model)| contract.fields(&model.family))

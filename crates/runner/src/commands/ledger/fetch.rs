@@ -120,7 +120,7 @@ impl Fetch<'_> {
         // The embedded service waits while another program uses its folder.
         let mut interrupted = self.interrupt.clone();
         let connection = tokio::select! {
-            connection = backend.connect(self.paths, ffmpeg::find()) => connection?,
+            connection = backend.connect(self.paths) => connection?,
             Ok(_) = interrupted.wait_for(|is_interrupted| *is_interrupted) => {
                 errln!("interrupted: nothing was fetched; {}", continued_by(&command(self.args, rows)));
                 return Ok(Exit::Interrupted);

@@ -36,7 +36,7 @@ pub(super) async fn verify_task(
     let backend = Backend::of_identity(&row.service, &services::of_project(paths)?, trust)
         .map_err(|error| error.hint(format!("or use --no-verify if task {task} is the right one")))?
         .with_renderer(renderer);
-    let connected = backend.connect(paths, crate::ffmpeg::find()).await?;
+    let connected = backend.connect(paths).await?;
     let described = describe_task(&*connected.provider, task, &connected.policy).await;
     drop(connected.provider);
     if let Some(service) = connected.service {

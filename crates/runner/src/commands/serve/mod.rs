@@ -4,6 +4,7 @@ mod keys;
 
 use std::{sync::Arc, time::Duration};
 
+use contract::Contract;
 use renderer::{ExternalRenderer, Look, Renderer};
 use service::{ApiKeyStore, Config, Deps, FaultProfile, LimitsFile, Service, ServiceError};
 
@@ -48,6 +49,8 @@ fn config(args: &ServeArgs) -> Result<Config, CommandError> {
     config.allow_private_media = args.allow_private_media;
     config.lenient_fields = args.lenient_fields;
     config.ffmpeg = ffmpeg::find();
+    let shipped = |name: &str| Some((name.to_owned(), Arc::clone(Contract::shipped(name)?)));
+    config.dialects = Contract::shipped_names().filter_map(shipped).collect();
     if let Some(workers) = args.workers {
         config.workers = usize::from(workers);
     }

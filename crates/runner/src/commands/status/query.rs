@@ -15,13 +15,13 @@ use super::record::{
 };
 use super::source::StatusSource;
 use super::task_action::about_task;
-use crate::backend::EMBEDDED;
 use crate::hints;
 use crate::load;
 use crate::project_paths::ProjectPaths;
 use crate::report::{sanitize, stream};
 use crate::shell;
 use crate::task_owners::{TaskOwner, TaskOwners};
+use workflow::services::is_rehearsal;
 
 #[derive(Debug)]
 pub(crate) struct StatusQuery {
@@ -273,7 +273,7 @@ impl StatusQuery {
             let file = &self.file;
             let (reason, action) = match &open.task {
                 Some(task) => about_task(self, open, task, owner),
-                None if open.service == EMBEDDED => (
+                None if is_rehearsal(&open.service) => (
                     ActionReason::Indeterminate,
                     format!("`runner run {file}` asks the embedded service for its outcome"),
                 ),

@@ -24,6 +24,9 @@ pub(crate) struct PlanDocument {
     pub(crate) workflow: String,
     /// The service's identity: `embedded`, or its base URL.
     pub(crate) service: String,
+    /// Whether all tasks are free, whatever the price table says.
+    #[serde(skip)]
+    pub(crate) is_free: bool,
     /// The source of prices; `null` without a price table.
     pub(crate) prices: Option<PriceTableInfo>,
     /// Every instance in file order.
@@ -157,6 +160,7 @@ impl PlanDocument {
             version: VERSION,
             workflow: plan.name().to_owned(),
             service: services.shown.clone(),
+            is_free: services.is_free(),
             prices: table.map(|table| PriceTableInfo {
                 file: table.file.clone(),
                 currency: table.prices.currency().to_owned(),

@@ -6,7 +6,6 @@ use scheduler::Decision;
 use workflow::prices::{CostEstimate, EstimateLine, Interval};
 
 use super::document::{PlanDocument, PlannedShot};
-use crate::backend::EMBEDDED;
 use crate::report::Table;
 use crate::shell;
 
@@ -182,7 +181,7 @@ fn money(document: &PlanDocument) -> Vec<String> {
     if totals.tasks.max == 0 {
         return Vec::new();
     }
-    let embedded = document.service == EMBEDDED;
+    let embedded = document.is_free;
     let Some(prices) = &document.prices else {
         return vec![if embedded {
             "cost: none, the embedded service is free".to_owned()

@@ -8,8 +8,9 @@ use workflow::plan::Plan;
 use workflow::{InMemory, Options};
 
 use super::*;
-use crate::backend::{EMBEDDED, PlannedServices};
+use crate::backend::PlannedServices;
 use crate::price_table::PriceTable;
+use workflow::services::is_rehearsal;
 
 const PLAN: &str = "version: 1
 name: lighthouse
@@ -72,7 +73,7 @@ fn preview(name: &str, decision: Decision) -> Preview {
 
 /// The services of a plan that names none.
 fn services(identity: &str) -> PlannedServices {
-    let account = Account { digest: None, is_paid: identity != EMBEDDED };
+    let account = Account { digest: None, is_paid: !is_rehearsal(identity) };
     let accounts = Accounts::default().with(identity, account);
     PlannedServices { identity: identity.to_owned(), accounts, shown: identity.to_owned() }
 }

@@ -1,0 +1,121 @@
+//! Each description that comes with the program, against a service that checks and answers by it: a chain becomes a film, nothing is paid for twice,
+//! and every answer means what the description says.
+
+use contract::Contract;
+use serde_json::Value;
+
+use crate::support::proxy::{KEY, RecordedPost, RecordingProxy};
+use crate::support::{Output, Project};
+
+/// Prompts that the service withholds, and one whose answer it loses.
+const FAULTS: &str = r#"{"faults": [
+    {"fault": {"kind": "moderation", "of": "prompt"}, "prompt": "rude"},
+    {"fault": {"kind": "moderation", "of": "output"}, "prompt": "gory"},
+    {"fault": {"kind": "lose_response"}, "prompt": "lost", "times": 1}
+]}"#;
+
+/// A model of each, what else its shots need, and whether it fetches images.
+const MODELS: [(&str, &str, bool); 7] = [
+    ("ark", "doubao-seedance-2-0-260128, resolution: 480p", true),
+    ("minimax", "MiniMax-H3", true),
+    ("new-api", "seedance-of-ours, resolution: 480p", true),
+    ("openrouter", "bytedance/seedance-2.0, resolution: 480p", true),
+    ("replicate", "bytedance/seedance-2.0, resolution: 480p", true),
+    ("veo", "veo-3.1-generate-preview", false),
+    ("xai", "grok-imagine-video, resolution: 480p", true),
+];
+
+/// A service of one description, and a project that names it.
+struct World {
+    proxy: RecordingProxy,
+    project: Project,
+}
+
+impl World {
+    fn new(api: &str, model: &str, shots: &str) -> Self {
+        let proxy = RecordingProxy::with_faults(FAULTS);
+        let defaults = format!("{{ model: {model}, seconds: 4, ratio: \"16:9\" }}");
+        let workflow = format!("version: 1\nservice: team\ndefaults: {defaults}\nshots:\n{shots}");
+        let project = Project::new("film.yaml", &workflow);
+        let address = format!("base_url: \"{}/dialects/{api}\"", proxy.url);
+        let services = format!("services:\n  team: {{ api: {api}, {address}, key: TEAM_KEY }}\n");
+        fs_err::write(project.file("services.yaml"), services).expect("a writable folder");
+        Self { proxy, project }
+    }
+
+    fn run(&self, key: &str, kill_at: Option<&str>) -> Output {
+        let arguments = ["run", "film.yaml", "--trust-services", "--format", "ndjson"];
+        let mut command = self.project.command(&arguments);
+        command.env("TEAM_KEY", key).envs(kill_at.map(|boundary| ("RUNNER_TEST_KILL_AT", boundary)));
+        Output::from_process(&command.output().expect("the program can be started"))
+    }
+}
+
+fn chain_becomes_a_film_whatever_is_killed(api: &str, model: &str) {
+    let shots =
+        "  - { id: pier, prompt: a pier in rain }\n  - { id: sea, continues: pier, prompt: the sea wakes }
+film: { output: film.mp4 }\n";
+    let world = World::new(api, model, shots);
+    let refused = world.run("sk-of-nobody-0123456789", None);
+    assert_eq!(outcome(&refused, "pier"), "failed unauthorized", "{api}: {}", refused.transcript());
+    for boundary in ["after submitted", "before downloaded"] {
+        let killed = world.run(KEY, Some(boundary));
+        assert_eq!(killed.code, None, "{api}: {}", killed.transcript());
+    }
+    let done = world.run(KEY, None);
+    assert_eq!(done.code, Some(0), "{api}: {}", done.transcript());
+    assert!(!done.out.contains(r#""status":"unknown""#), "{api}: {}", done.out);
+    assert!(world.project.file("out/film/film.mp4").is_file(), "{api}");
+    world.run(KEY, None);
+    assert_eq!(world.proxy.accepted().len(), 2, "{api}");
+}
+
+fn answers_mean_what_they_say(api: &str, model: &str, fetches: bool) {
+    let mut shots = "  - { id: rude, prompt: a rude word, retry: 3 }
+  - { id: gory, prompt: a gory end, retry: 3 }
+  - { id: lost, prompt: a lost letter, retry: 3 }\n"
+        .to_owned();
+    let mut expected = vec![
+        ("rude", "failed input-moderated"),
+        ("gory", "failed input-moderated"),
+        ("lost", "indeterminate"),
+    ];
+    if fetches {
+        // Not there for whoever is elsewhere.
+        shots += "  - { id: blank, prompt: a blank wall, first_frame: \"http://127.0.0.1:9/blank.png\", retry: 3 }\n";
+        expected.push(("blank", "failed invalid"));
+    }
+    let world = World::new(api, model, &shots);
+    let run = world.run(KEY, None);
+    for (shot, meaning) in &expected {
+        assert_eq!(outcome(&run, shot), *meaning, "{api}: {}", run.transcript());
+    }
+    assert_eq!(world.proxy.posts().len(), expected.len(), "{api}: {}", run.transcript());
+    world.run(KEY, None);
+    let lost = |post: &RecordedPost| String::from_utf8_lossy(&post.body).contains("lost");
+    assert_eq!(world.proxy.posts().into_iter().filter(lost).count(), 1, "{api}");
+}
+
+/// How a shot ended, and for what reason.
+fn outcome(run: &Output, shot: &str) -> String {
+    let events = run.out.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let ended = events.into_iter().find(|event| event["kind"] == "shot-finished" && event["shot"] == shot);
+    let outcome = ended.map_or(Value::Null, |event| event["outcome"].clone());
+    let words =
+        [&outcome["outcome"], &outcome["failure"]["kind"]].map(|word| word.as_str().unwrap_or_default());
+    words.join(" ").trim_end().to_owned()
+}
+
+#[test]
+fn every_shipped_service_is_held_to_its_description() {
+    let tested: Vec<&str> = MODELS.iter().map(|(api, ..)| *api).collect();
+    // The built-in one is what all other tests are about.
+    let untested: Vec<&str> = Contract::shipped_names().filter(|api| !tested.contains(api)).collect();
+    assert_eq!(untested, ["videos-v1"]);
+    std::thread::scope(|scope| {
+        for (api, model, fetches) in MODELS {
+            scope.spawn(move || chain_becomes_a_film_whatever_is_killed(api, model));
+            scope.spawn(move || answers_mean_what_they_say(api, model, fetches));
+        }
+    });
+}
