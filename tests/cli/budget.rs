@@ -266,13 +266,17 @@ fn task_at_other_service_is_not_submitted_again() {
 
 /// Another service may be another address of the same one.
 #[test]
-fn plan_names_the_service_that_has_the_videos() {
+fn videos_of_another_service_are_not_paid_for_again_unasked() {
     let first = RecordingProxy::faithful();
     let second = RecordingProxy::faithful();
     let project = against(&first, false);
     project.runner(&["run", "three.yaml", "--only", "a"]).expect(0);
     let project = project.against(&second.url, KEY);
     cli_snapshot!("plan_videos_of_other_service", project.runner(&["plan", "three.yaml"]).expect(0));
+    cli_snapshot!("run_videos_of_other_service", project.runner(&["run", "three.yaml"]).expect(3));
+    assert_eq!(second.posts().len(), 0);
+    project.runner(&["run", "three.yaml", "--force"]).expect(0);
+    assert_eq!(second.posts().len(), 3);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::support::project_state::remove_ledger;
 use crate::support::proxy::{KEY, OTHER_KEY, RecordingProxy};
 use crate::support::{Output, Project, cli_snapshot};
 
@@ -120,6 +121,48 @@ film: { output: film.mp4 }
     let frame = |proxy: &RecordingProxy, post: usize| bodies(proxy)[post].to_string();
     assert!(frame(&two, 0).contains("data:image/"));
     assert!(frame(&one, 1).contains("data:image/"));
+}
+
+/// What was paid for at an address, or under another name, is not paid for again once the service has a name: neither what is done nor what is in
+/// flight, nor the shots that go on from it.
+#[test]
+fn work_of_a_service_that_is_renamed_stays_known() {
+    let proxy = RecordingProxy::faithful();
+    let project = Project::new("film.yaml", &CHAIN.replace("service: team\n", "")).against(&proxy.url, KEY);
+    let killed = project.runner_killed_at("after submitted", &["run", "film.yaml", "--only", "pier"]);
+    assert_eq!(killed.code, None, "{}", killed.transcript());
+    // Its own address says enough.
+    fs_err::write(project.file("film.yaml"), CHAIN).expect("a writable folder");
+    configure(&project, &proxy.url, "api: videos-v1");
+    runner(&project, &["run", "film.yaml", "--trust-services"]).expect(0);
+    assert_eq!(proxy.posts().len(), 2);
+    let rename = |entry: &str| {
+        fs_err::write(project.file("film.yaml"), CHAIN.replace("team", "house")).expect("a writable folder");
+        let text = format!(
+            "services:\n  house: {{ api: videos-v1, key: TEAM_KEY, base_url: \"{}\"{entry} }}\n",
+            proxy.url
+        );
+        fs_err::write(project.file("services.yaml"), text).expect("a writable folder");
+    };
+    rename("");
+    cli_snapshot!("services_renamed", runner(&project, &["run", "film.yaml", "--trust-services"]).expect(3));
+    rename(", also: team");
+    let again = runner(&project, &["run", "film.yaml", "--trust-services"]).expect(0);
+    assert!(again.out.contains("nothing was submitted"), "{}", again.transcript());
+    assert_eq!(proxy.posts().len(), 2);
+    // Asked for at the service as it is called now, it is one more.
+    runner(&project, &["run", "film.yaml", "--trust-services", "--rerun", "sea"]).expect(0);
+    assert_eq!(proxy.posts().len(), 3);
+    // The record is lost, and the videos describe themselves.
+    remove_ledger(&project);
+    runner(&project, &["run", "film.yaml", "--trust-services"]).expect(3);
+    runner(&project, &["ledger", "adopt", "film.yaml"]).expect(0);
+    let again = runner(&project, &["run", "film.yaml", "--trust-services"]).expect(0);
+    assert!(again.out.contains("nothing was submitted"), "{}", again.transcript());
+    // What was paid for at its own address stays known.
+    rename("");
+    runner(&project, &["run", "film.yaml", "--trust-services", "--force"]).expect(0);
+    assert_eq!(proxy.posts().len(), 4);
 }
 
 /// Each shot keeps its service and its model; nobody has a key, and nothing leaves this machine.

@@ -42,6 +42,9 @@ pub struct Preview {
     /// Whether a `retry` may pay for another task where this one fails ([`ExistingWork::may_be_retried`]).
     #[serde(skip)]
     pub may_be_retried: bool,
+    /// The service that it would be paid for at again: that has its finished work under another identity than any of the plan's.
+    #[serde(skip)]
+    pub known_at: Option<String>,
     /// The decision of the user that a blocked node waits for.
     #[serde(skip)]
     pub hint: Option<Hint>,
@@ -179,6 +182,7 @@ impl PreviewBuilder<'_> {
             render: None,
             is_certain: false,
             may_be_retried: true,
+            known_at: None,
             hint: None,
         };
         let unpicked = plan.unpicked(ix).next();
@@ -242,9 +246,11 @@ impl PreviewBuilder<'_> {
             let of_key = |key| self.keys.service_independent_key(self.plan, ix, key, artifact);
             let work = preview.full_key.and_then(of_key);
             let works = work.and_then(|work| at_services.get(&work.to_string()));
-            let mut others = works.into_iter().flatten().filter(|(other, _)| other != service);
+            let is_other =
+                |other: &str| other != service && !self.plan.aliases(service).iter().any(|own| own == other);
+            let mut others = works.into_iter().flatten().filter(|(other, _)| is_other(other));
             // What is in flight comes last: it decides.
-            apply_other_service(preview, others.next_back());
+            apply_other_service(preview, others.next_back(), accounts);
         }
         preview.is_certain = preview.decision == Decision::Execute;
         let is_asked = self.keys.asked_render(self.plan, ix).is_some();
@@ -284,19 +290,21 @@ fn defer(preview: &mut Preview, plan: &Plan, parent: NodeIx, previews: &[Option<
 
 /// The same work at another service, which may be another address of this one: in flight it blocks the shot, as in a run; otherwise it is
 /// reported.
-fn apply_other_service(preview: &mut Preview, other_service: Option<&(String, bool)>) {
+fn apply_other_service(preview: &mut Preview, other_service: Option<&(String, bool)>, accounts: &Accounts) {
     match other_service {
-        None => {}
         Some((service, true)) => {
             preview.decision = Decision::Blocked;
             preview.basis = StateBasis::Fixed(StatusKind::AtOtherService);
             preview.why = Some(format!("it was submitted to {service} and has not ended"));
         }
-        Some((service, false)) => {
+        // Where the plan has both, each is wanted.
+        Some((service, false)) if !accounts.services().any(|own| own == service) => {
             preview.why = Some(format!(
-                "the ledger knows this work from {service}: if that is the same service, set RUNNER_BASE_URL to it and nothing is paid for again"
+                "its work is on record from {service}: a run stops before it is paid for again"
             ));
+            preview.known_at = Some(service.clone());
         }
+        Some((_, false)) | None => {}
     }
 }
 

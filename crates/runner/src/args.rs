@@ -190,7 +190,7 @@ pub(crate) struct RunArgs {
     /// Text that becomes part of every shot's key: videos are shared only between runs with the same salt.
     #[arg(long, value_name = "TEXT")]
     pub(crate) salt: Option<String>,
-    /// Continue although the ledger lacks videos or killed runs of this project. Work that is not recorded is submitted and paid for again.
+    /// Continue although the ledger lacks videos or killed runs of this project, or has the work from another service. It is submitted and paid for again.
     #[arg(long)]
     pub(crate) force: bool,
     /// Send keys where `services.yaml` says, although nobody has confirmed it on this machine (`services trust`).

@@ -282,8 +282,8 @@ impl Backend {
         services: &Services,
         trust: Trust,
     ) -> Result<Self, CommandError> {
-        if services.get(identity).is_some() {
-            return Self::named(Some(identity), services, trust);
+        if let Some(name) = services.name_of(identity) {
+            return Self::named(Some(name), services, trust);
         }
         let backend = Self::from_environment()?;
         if backend.identity() == identity {

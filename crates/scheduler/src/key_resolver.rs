@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use workflow::plan::{Node, NodeIx, NodeKey, Plan, Selection};
+use workflow::plan::{InputIdentity, Node, NodeIx, NodeKey, Plan, Selection};
 
 use crate::artifact::Artifact;
 use crate::renders::{Choice, RecordedRenders, Renders};
@@ -14,6 +14,8 @@ pub struct KeyResolver {
     /// Salt of all keys of the run.
     salt: Option<String>,
     renders: Renders,
+    /// The requests of videos that the record does not have (with number 1).
+    described: HashSet<NodeKey>,
     /// The nodes that the run may submit; `None` for all.
     selected: Option<HashSet<NodeIx>>,
 }
@@ -47,6 +49,12 @@ impl KeyResolver {
     #[must_use]
     pub fn with_renders(self, renders: Renders) -> Self {
         Self { renders, ..self }
+    }
+
+    /// Keys where there are also videos of these keys, which are not on record.
+    #[must_use]
+    pub fn with_described(self, keys: impl IntoIterator<Item = NodeKey>) -> Self {
+        Self { described: keys.into_iter().map(|key| key.numbered(1)).collect(), ..self }
     }
 
     /// Keys for a run that submits the selected nodes only: what was asked for of the others stays open.
@@ -113,10 +121,13 @@ impl KeyResolver {
         key: NodeKey,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Option<NodeKey> {
-        Some(self.key_at(plan, node, "", artifact)?.numbered(key.number()))
+        let identities = self.input_identities(plan, node, artifact);
+        let identities = identities.into_iter().collect::<Option<Vec<_>>>()?;
+        Some(self.key_at(plan, node, "", &identities).numbered(key.number()))
     }
 
-    /// The key of a node's request, with number 1.
+    /// The key of a node's request, with number 1. Where there is no work under its service's identity, and there is under another one by which that
+    /// is known, it is that of the latter: what was paid for before a service was named, or renamed, is not paid for again.
     #[must_use]
     pub fn request_key<'a>(
         &self,
@@ -124,20 +135,21 @@ impl KeyResolver {
         node: NodeIx,
         artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
     ) -> Option<NodeKey> {
-        self.key_at(plan, node, self.service_of(plan.node(node)), artifact)
-    }
-
-    /// The same at any service.
-    fn key_at<'a>(
-        &self,
-        plan: &Plan,
-        node: NodeIx,
-        service: &str,
-        artifact: impl Fn(NodeIx) -> Option<&'a Artifact>,
-    ) -> Option<NodeKey> {
+        let service = self.service_of(plan.node(node));
         let identities = self.input_identities(plan, node, artifact);
         let identities = identities.into_iter().collect::<Option<Vec<_>>>()?;
-        let key = workflow::plan::key(plan.node(node), service, &identities);
-        Some(self.salt.as_deref().map_or(key, |salt| key.salted(salt)))
+        let key = self.key_at(plan, node, service, &identities);
+        let has_work = |key: &NodeKey| self.renders.has_work(*key) || self.described.contains(key);
+        if plan.aliases(service).is_empty() || has_work(&key) {
+            return Some(key);
+        }
+        let mut others =
+            plan.aliases(service).iter().map(|alias| self.key_at(plan, node, alias, &identities));
+        Some(others.find(has_work).unwrap_or(key))
+    }
+
+    fn key_at(&self, plan: &Plan, node: NodeIx, service: &str, identities: &[InputIdentity]) -> NodeKey {
+        let key = workflow::plan::key(plan.node(node), service, identities);
+        self.salt.as_deref().map_or(key, |salt| key.salted(salt))
     }
 }

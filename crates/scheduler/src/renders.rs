@@ -242,6 +242,12 @@ impl Renders {
         }
     }
 
+    /// Whether there is work of a request (with number 1).
+    #[must_use]
+    pub fn has_work(&self, request: NodeKey) -> bool {
+        self.requests.get(&request).is_some_and(|recorded| !recorded.work.is_empty())
+    }
+
     /// The render that a node is whose request has this key (with number 1), and assigns its number to it.
     pub fn assign(&mut self, node: &Node, request: NodeKey, is_selected: bool) -> Choice {
         let none = Wishes::default();

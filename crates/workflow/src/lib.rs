@@ -43,6 +43,7 @@ pub mod scaffold;
 mod schema;
 mod seal;
 mod secret_text;
+mod service_identity;
 mod service_url;
 pub mod services;
 pub mod services_file;
@@ -71,6 +72,7 @@ pub use plan::{
 pub use private_host::{is_loopback, is_private_host};
 pub use schema::workflow_schema;
 pub use seal::seal;
+pub use service_identity::service_identity;
 pub use service_url::{ServiceUrlError, service_url};
 pub use source::{Position, Source, Span, Spanned};
 pub use syntax::{

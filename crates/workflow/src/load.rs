@@ -155,7 +155,7 @@ fn compile(
         return None;
     }
     match seal(instances) {
-        Ok(plan) => Some(plan),
+        Ok(plan) => Some(plan.with_aliases(&options.services)),
         Err(broken) => {
             problems.error(
                 "invalid-plan",

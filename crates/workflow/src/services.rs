@@ -7,6 +7,8 @@ use std::sync::{Arc, LazyLock};
 use contract::Contract;
 use url::Url;
 
+use crate::service_identity::service_identity;
+
 /// The name of the embedded service, which is free.
 pub const REHEARSAL: &str = "rehearsal";
 /// Before the name of a service that the embedded one stands in for.
@@ -92,6 +94,17 @@ impl Service {
     pub(crate) fn new(contract: Arc<Contract>, address: Option<ServiceAddress>) -> Self {
         Self { contract, address, prices: None, limits: ServiceLimits::default(), also: Vec::new() }
     }
+
+    /// Other identities under which work of it is on record: those that `also` names, and its address alone.
+    #[must_use]
+    pub fn aliases(&self) -> Vec<String> {
+        let own = self.address.as_ref().map(|address| service_identity(&address.url));
+        let named = self.also.iter().map(|text| match Url::parse(text) {
+            Ok(url) if url.has_host() => service_identity(&url),
+            _ => text.clone(),
+        });
+        named.chain(own).collect()
+    }
 }
 
 impl Services {
@@ -106,6 +119,17 @@ impl Services {
     pub fn get(&self, name: &str) -> Option<&Service> {
         let name = rehearsed(name).unwrap_or(name);
         self.configured.get(name).or_else(|| SHIPPED.get(name))
+    }
+
+    /// The name of the service whose work is on record under an identity.
+    #[must_use]
+    pub fn name_of<'a>(&'a self, identity: &'a str) -> Option<&'a str> {
+        if self.get(identity).is_some() {
+            return Some(identity);
+        }
+        self.configured()
+            .find(|(_, service)| service.aliases().iter().any(|alias| alias == identity))
+            .map(|(name, _)| name)
     }
 
     /// The services of `services.yaml`.

@@ -8,7 +8,7 @@ use scheduler::{Artifact, AttemptId, Decision, KeyResolver, TaskId};
 use workflow::plan::{NodeIx, NodeKey};
 
 use super::adoption::{Adoption, AdoptionReport, AdoptionResult};
-use super::descriptions::{Descriptions, UnusedDescription};
+use super::descriptions::{DescribedVideo, Descriptions, UnusedDescription};
 use super::record::{Recordable, Video, Work};
 use super::unrecorded::videos_by_key;
 use crate::artifact::{file_name, file_sha256};
@@ -32,7 +32,8 @@ pub(super) async fn collect(
         tasks: HashSet::new(),
         unused: Vec::new(),
     };
-    let mut resolver = adoption.keys.clone();
+    let described = adoption.described.iter().filter_map(DescribedVideo::key);
+    let mut resolver = adoption.keys.clone().with_described(described);
     let mut shots: Vec<(String, AdoptionResult)> = Vec::new();
     let mut recordable = Vec::new();
     let mut adopted: HashMap<NodeKey, Artifact> = HashMap::new();
@@ -218,7 +219,9 @@ impl Collector<'_> {
                 self.unused.push(UnusedDescription::not_needed(source, reason));
                 continue;
             }
-            if description.service != self.adoption.keys.service_of(node) {
+            let service = self.adoption.keys.service_of(node);
+            let is_known_as = |other: &String| self.adoption.plan.aliases(service).contains(other);
+            if description.service != service && !is_known_as(&description.service) {
                 let reason = format!("it is work of {}", description.service);
                 self.unused.push(UnusedDescription::not_needed(source, reason));
                 continue;

@@ -42,7 +42,8 @@ pub async fn unknown_videos<R: WorkRecords + ?Sized>(
     if files.is_empty() && described.is_empty() {
         return Ok(Vec::new());
     }
-    let (previews, _) = survey(plan, records, keys, &Accounts::default(), &Verify::Metadata).await?;
+    let keys = keys.clone().with_described(described.keys().copied());
+    let (previews, _) = survey(plan, records, &keys, &Accounts::default(), &Verify::Metadata).await?;
     Ok(in_previews(&previews, &files, &described))
 }
 
@@ -232,7 +233,8 @@ pub async fn later_reruns(
     let mut reruns: HashMap<NodeKey, Vec<&DescribedVideo>> = HashMap::new();
     for video in described {
         let description = &video.description;
-        let is_of_plan = description.service == keys.service() && description.workflow == plan.name();
+        let is_of_plan = description.workflow == plan.name();
+        // The service is a part of the key.
         if let Some(key) = video.key().filter(|_| is_of_plan && description.asked) {
             reruns.entry(key.numbered(1)).or_default().push(video);
         }

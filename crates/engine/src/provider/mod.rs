@@ -4,7 +4,6 @@
 
 mod account;
 pub mod classify;
-mod identity;
 pub mod remote;
 
 use std::io::Write;
@@ -14,10 +13,10 @@ pub use client::PreparedRequest;
 use futures_util::future::BoxFuture;
 
 pub use account::{Account, Accounts, account_digest};
-pub use identity::service_identity;
 pub use remote::Remote;
 use scheduler::{Failure, FailureKind, PollResult, Refusal, TaskId, Timestamp};
 use serde_json::Value;
+pub use workflow::service_identity;
 use workflow::units::VideoDuration;
 
 /// A video service, as the executor sees it.

@@ -19,7 +19,7 @@ use crate::commands::cluster_address::ClusterAddress;
 #[cfg(feature = "cluster")]
 use crate::commands::cluster_run;
 use crate::commands::ledger::fetch;
-use crate::commands::preflight::{preflight, print_estimate, verification};
+use crate::commands::preflight::{preflight, print_estimate, refuse_known_work, verification};
 use crate::commands::{plan, view};
 use crate::error::{CommandError, ErrorKind};
 use crate::exit::Exit;
@@ -363,6 +363,7 @@ async fn execute<'t>(
     let previews = preflight(args, &plan, &ledger, &keys, &planned.accounts, selection.as_ref(), table);
     let estimate = match previews.await? {
         Some(previews) => {
+            refuse_known_work(args, &plan, &previews)?;
             let budget = BudgetAtStart { is_free, reserved };
             print_estimate(args, &plan, &keys, before.renders(), &previews, &planned, table, budget)?
         }

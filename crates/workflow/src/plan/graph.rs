@@ -1,5 +1,8 @@
 //! The sealed graph.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
 use petgraph::graph::DiGraph;
 use petgraph::visit::EdgeRef;
 use petgraph::{Direction, algo};
@@ -11,6 +14,7 @@ use super::node::Node;
 use super::node_ix::NodeIx;
 use super::pick::PickGroup;
 use super::serialized_plan::{self, InvalidPlan};
+use crate::services::{Services, is_rehearsal};
 use crate::units::VideoDuration;
 
 /// A sealed plan: an acyclic graph of requests in file order, and the films they make.
@@ -24,6 +28,8 @@ pub struct Plan {
     ranks: Vec<u64>,
     /// All nodes, sorted by name.
     by_name: Vec<NodeIx>,
+    /// By service, the other identities under which its work is on record.
+    aliases: BTreeMap<Arc<str>, Vec<String>>,
 }
 
 impl Plan {
@@ -55,11 +61,27 @@ impl Plan {
             }
             graph.add_edge(from.graph(), to.graph(), edge);
         }
-        let plan = Self { name, ranks: Vec::new(), graph, films, picks, by_name };
+        let plan = Self { name, ranks: Vec::new(), graph, films, picks, by_name, aliases: BTreeMap::new() };
         serialized_plan::check(&plan)?;
         let seconds = |ix: NodeIx| plan.node(ix).duration.as_millis().div_ceil(1_000);
         let ranks = plan.longest_paths(seconds).ok_or(InvalidPlan::Cycle)?;
         Ok(Self { ranks, ..plan })
+    }
+
+    /// The same plan, with what else the services of its nodes are known as.
+    pub(crate) fn with_aliases(mut self, services: &Services) -> Self {
+        let names: BTreeSet<Arc<str>> = self.nodes().filter_map(|(_, node)| node.service.clone()).collect();
+        // Nothing is on record of a rehearsal under other names.
+        let known = names.into_iter().filter(|name| !is_rehearsal(name));
+        self.aliases =
+            known.filter_map(|name| Some((Arc::clone(&name), services.get(&name)?.aliases()))).collect();
+        self
+    }
+
+    /// The other identities under which work of a service is on record.
+    #[must_use]
+    pub fn aliases(&self, service: &str) -> &[String] {
+        self.aliases.get(service).map_or(&[], Vec::as_slice)
     }
 
     #[must_use]

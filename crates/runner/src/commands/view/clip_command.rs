@@ -49,6 +49,7 @@ mod tests {
                 render: None,
                 is_certain: false,
                 may_be_retried: true,
+                known_at: None,
                 hint: None,
             };
             clip_command(&NamedWorkflow::new(Path::new("w.yaml"), ""), &preview, state)

@@ -67,6 +67,7 @@ fn preview(name: &str, decision: Decision) -> Preview {
         render: None,
         is_certain: decision == Decision::Execute,
         may_be_retried: true,
+        known_at: None,
         hint: None,
     }
 }
