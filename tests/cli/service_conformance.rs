@@ -33,12 +33,16 @@ struct World {
 
 impl World {
     fn new(api: &str, model: &str, shots: &str) -> Self {
-        let proxy = RecordingProxy::with_faults(FAULTS);
+        Self::behind(RecordingProxy::with_faults(FAULTS), api, model, shots, "")
+    }
+
+    /// The same behind a proxy of its own, with more in the entry of services.yaml.
+    fn behind(proxy: RecordingProxy, api: &str, model: &str, shots: &str, entry: &str) -> Self {
         let defaults = format!("{{ model: {model}, seconds: 4, ratio: \"16:9\" }}");
         let workflow = format!("version: 1\nservice: team\ndefaults: {defaults}\nshots:\n{shots}");
         let project = Project::new("film.yaml", &workflow);
         let address = format!("base_url: \"{}/dialects/{api}\"", proxy.url);
-        let services = format!("services:\n  team: {{ api: {api}, {address}, key: TEAM_KEY }}\n");
+        let services = format!("services:\n  team: {{ api: {api}, {address}, key: TEAM_KEY{entry} }}\n");
         fs_err::write(project.file("services.yaml"), services).expect("a writable folder");
         Self { proxy, project }
     }
@@ -94,6 +98,24 @@ fn answers_mean_what_they_say(api: &str, model: &str, fetches: bool) {
     world.run(KEY, None);
     let lost = |post: &RecordedPost| String::from_utf8_lossy(&post.body).contains("lost");
     assert_eq!(world.proxy.posts().into_iter().filter(lost).count(), 1, "{api}");
+}
+
+/// Where the service gives a mark back, a submission whose answer is lost is found, and paid for once.
+#[test]
+fn lost_answer_is_found_in_the_list_of_tasks() {
+    let shots = "  - { id: found, prompt: a lost letter }\n  - { id: other, prompt: another letter }\n";
+    let model = "doubao-seedance-2-0-260128, resolution: 480p";
+    let world = World::behind(RecordingProxy::losing_first("lost"), "ark", model, shots, ", echo: true");
+    let run = world.run(KEY, None);
+    assert_eq!(run.code, Some(0), "{}", run.transcript());
+    assert_eq!((world.proxy.posts().len(), world.proxy.accepted().len()), (2, 2), "{}", run.transcript());
+    // Without a mark it is held.
+    let held = World::behind(RecordingProxy::losing_first("lost"), "ark", model, shots, "").run(KEY, None);
+    assert_eq!(outcome(&held, "found"), "indeterminate", "{}", held.transcript());
+    let model = "grok-imagine-video, resolution: 480p";
+    let wrong = World::behind(RecordingProxy::faithful(), "xai", model, shots, ", echo: true");
+    let refused = wrong.project.runner(&["check", "film.yaml"]).expect(2);
+    assert!(refused.err.contains("gives nothing back by which a submission is found"), "{}", refused.err);
 }
 
 /// How a shot ended, and for what reason.

@@ -80,7 +80,7 @@ const MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "an indeterminate submission counts as not accepted and is repeated",
         file: "crates/engine/src/executor/effect_runner.rs",
-        original: "match provider.find_tasks(request.digest(), since).await {",
+        original: "match find_submission(&*provider, &attempt, request.digest(), since).await {",
         replacement: "match SubmissionLookup::Tasks([].into()) {",
         violations: &["was paid for", "under a cap of", "in a run that may do so"],
     },

@@ -252,6 +252,23 @@ impl Client {
         .await
     }
 
+    /// The ids of the account's latest tasks whose requests have a mark; `None` where requests have none.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn find_marked(&self, mark: &str) -> Result<Option<Vec<String>>, CallError> {
+        let description = &self.shared.description;
+        let (Some(operation), Transport::Described(described)) =
+            (description.listing(), &self.shared.transport)
+        else {
+            return Ok(None);
+        };
+        let response = described.get(operation, "").await?;
+        // What is no list has no such task; nothing follows from that.
+        let body = self.read_text(response, MAX_REPEATED_REQUEST_BYTES).await?;
+        Ok(Some(description.read_marked(&body, mark)))
+    }
+
     /// Downloads a task's video (spec 4.3): by the operation for that, or from the URL that a poll gives now. Redirects are followed; the key is sent only within the API's origin.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::artifact_store::{ArtifactStore, Verify};
 use crate::blocking::run_blocking;
 use crate::ledger::{AttemptRow, Ledger, LedgerError, LedgerSnapshot};
-use crate::provider::{Accounts, Provider, SubmissionLookup};
+use crate::provider::{Accounts, Provider, SubmissionLookup, find_submission};
 use scheduler::{Artifact, AttemptState, Event, ExistingWork, RecordedAttempt, RecordedVideo};
 use workflow::plan::NodeIx;
 
@@ -53,7 +53,8 @@ pub(super) async fn find_existing_work(
             let (digest, since) = (row.digest.clone(), row.intended_at);
             let existing = of_attempt(ledger, row, &provider.accounts(), Some(target), verify).await?;
             if let ExistingWork::Indeterminate { attempt, .. } = &existing
-                && let SubmissionLookup::Tasks(candidates) = provider.find_tasks(&digest, since).await
+                && let SubmissionLookup::Tasks(candidates) =
+                    find_submission(provider, attempt, &digest, since).await
             {
                 let attempt = attempt.clone();
                 return Ok(Event::Reconciled {

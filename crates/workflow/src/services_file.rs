@@ -71,6 +71,7 @@ fn service(name: &Key, value: &Yaml, files: &dyn Files, problems: &mut Problems)
     let contract = contract_of(&api, map.get(&keys::API).is_some(), files, problems);
     let models = models(&map, problems);
     let contract = contract.and_then(|contract| with_models(contract, &models, problems));
+    let contract = contract.and_then(|contract| with_marks(contract, &map, problems));
     let limits = limits_of(&map, problems);
     let prices = map.text(&keys::PRICES, problems).map(|file| PathBuf::from(file.value));
     let also = also(&map, problems);
@@ -265,6 +266,20 @@ fn limits_of(map: &Mapping<'_>, problems: &mut Problems) -> ServiceLimits {
         polls_per_second: count(&keys::POLLS),
         downloads: count(&keys::DOWNLOADS),
     }
+}
+
+/// The service, with marked requests where the file says `echo: true`.
+fn with_marks(contract: Arc<Contract>, map: &Mapping<'_>, problems: &mut Problems) -> Option<Arc<Contract>> {
+    if map.flag(&keys::ECHO, problems) != Some(true) {
+        return Some(contract);
+    }
+    let marked = contract.with_marks();
+    if marked.is_none() {
+        let (key, _) = map.get(&keys::ECHO)?;
+        let message = "this service gives nothing back by which a submission is found";
+        problems.push(Diagnostic::error("bad-service", key.span, message).help("leave `echo` out"));
+    }
+    marked.map(Arc::new)
 }
 
 fn also(map: &Mapping<'_>, problems: &mut Problems) -> Vec<String> {

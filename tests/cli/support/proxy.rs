@@ -48,7 +48,7 @@ pub(crate) enum ResponseFault {
 pub(crate) struct RecordingProxy {
     pub(crate) url: String,
     records: Arc<Mutex<Vec<RecordedPost>>>,
-    accepted: Arc<Mutex<Vec<String>>>,
+    accepted: Arc<Mutex<Vec<(String, Bytes)>>>,
     switches: Arc<Switches>,
     // Last, so that everything else is gone before them.
     _runtime: Runtime,
@@ -72,7 +72,7 @@ struct Passing {
     behind: Url,
     http: reqwest::Client,
     records: Arc<Mutex<Vec<RecordedPost>>>,
-    accepted: Arc<Mutex<Vec<String>>>,
+    accepted: Arc<Mutex<Vec<(String, Bytes)>>>,
     /// Ids of the tasks that were submitted with [`OTHER_KEY`].
     of_other_account: Arc<Mutex<Vec<String>>>,
     switches: Arc<Switches>,
@@ -190,7 +190,7 @@ impl RecordingProxy {
 
     /// The ids of all tasks that the service has accepted, in order, whether or not the answers arrived.
     pub(crate) fn accepted(&self) -> Vec<String> {
-        self.accepted.lock().expect("no handler panics").clone()
+        self.accepted.lock().expect("no handler panics").iter().map(|(id, _)| id.clone()).collect()
     }
 }
 
@@ -243,6 +243,17 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
     while parts.uri.path().starts_with("/files/") && switches.holds_files.load(Ordering::SeqCst) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+    // The list of Ark, which the service behind does not have.
+    if parts_method == Method::GET && parts.uri.path().ends_with("/contents/generations/tasks") {
+        let accepted = passing.accepted.lock().expect("no handler panics").clone();
+        let item = |(id, body): &(String, Bytes)| {
+            let request: serde_json::Value = serde_json::from_slice(body).expect("a request");
+            serde_json::json!({ "id": id, "safety_identifier": request["safety_identifier"] })
+        };
+        let items: Vec<serde_json::Value> = accepted.iter().rev().map(item).collect();
+        return json_response(200, &serde_json::json!({ "total": items.len(), "items": items }));
+    }
+    let sent = body.clone();
     let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
     let mut onward =
         passing.http.request(parts.method, passing.behind.join(path).expect("a path")).body(body);
@@ -275,7 +286,7 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
         if is_other_account {
             passing.of_other_account.lock().expect("no handler panics").push(id.clone());
         }
-        passing.accepted.lock().expect("no handler panics").push(id);
+        passing.accepted.lock().expect("no handler panics").push((id, sent));
     }
     let body = match fault {
         ResponseFault::ConnectionDropped => broken(&bytes),

@@ -6,6 +6,7 @@
 mod asked;
 mod duplicate;
 mod error;
+mod listing;
 mod numbers;
 mod refusal;
 mod task;

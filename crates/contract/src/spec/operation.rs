@@ -28,6 +28,7 @@ pub(crate) struct Operations {
     pub(crate) poll: Operation,
     pub(crate) result: Option<Operation>,
     pub(crate) content: Option<Operation>,
+    pub(crate) list: Option<Operation>,
 }
 
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];

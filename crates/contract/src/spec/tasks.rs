@@ -24,6 +24,7 @@ pub(crate) struct Tasks {
     result: Option<Lookup>,
     /// The id of the operation that gives the video's bytes.
     content: Option<String>,
+    pub(crate) list: Option<Listing>,
     pub(crate) state: StatePlaces,
     #[serde(default)]
     pub(crate) progress: Vec<Pointer>,
@@ -83,6 +84,24 @@ struct Lookup {
     operation: String,
     /// The pointer into the answer before, for the parameter; absent, it is the task's id.
     with: Option<Pointer>,
+}
+
+/// The latest tasks of the account, newest first.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Listing {
+    operation: String,
+    /// What stands behind the `?` of its URL.
+    #[serde(default)]
+    query: String,
+    pub(crate) items: Pointer,
+    /// A task's id, in an item.
+    pub(crate) id: Pointer,
+    /// A field of the request, of any text, that an item gives back.
+    pub(crate) mark: Pointer,
+    /// Whether that is used (`echo` in services.yaml).
+    #[serde(default)]
+    pub(crate) is_marked: bool,
 }
 
 /// Where the state stands, and its words. A word that is not listed means that the task is running.
@@ -253,6 +272,14 @@ impl Tasks {
                 None => None,
             },
             content: named("content", &tasks.content)?,
+            list: match &tasks.list {
+                Some(list) => {
+                    let mut operation = Operation::find(root, &node.need("list")?, &list.operation)?;
+                    operation.path = format!("{}?{}", operation.path, list.query);
+                    Some(operation)
+                }
+                None => None,
+            },
         };
         Ok(tasks)
     }

@@ -20,7 +20,7 @@ use crate::blocking::run_blocking;
 use crate::effects::{download, inputs, join};
 use crate::film::film_clips;
 use crate::ledger::{Ledger, LedgerError};
-use crate::provider::{PreparedRequest, Provider, Submission, SubmissionLookup};
+use crate::provider::{PreparedRequest, Provider, Submission, SubmissionLookup, find_submission};
 use crate::reporter::FilmProgress;
 use crate::storage::Storage;
 use crate::time::Clock;
@@ -180,7 +180,9 @@ impl EffectRunner {
                 let by_url = sources.iter().any(inputs::InputSource::is_by_url);
                 let values = inputs::load_inputs(sources, Some(ledger.store()), ffmpeg).await?;
                 let planned = plan.node(node);
-                let request = provider.prepare(&planned.model, &planned.complete(&values))?;
+                let mut request = planned.complete(&values);
+                provider.mark(&mut request, &attempt);
+                let request = provider.prepare(&planned.model, &request)?;
                 Ok::<_, Failure>((request, by_url))
             };
             match prepare.await {
@@ -222,7 +224,7 @@ impl EffectRunner {
                 }
                 Submission::Refused(refusal) => Event::refused(node, attempt, refusal),
                 Submission::Indeterminate { reason, task_hint, halts } => {
-                    match provider.find_tasks(request.digest(), since).await {
+                    match find_submission(&*provider, &attempt, request.digest(), since).await {
                         SubmissionLookup::Unsupported => {
                             Event::Indeterminate { node, attempt, reason, halts, suggested_task: task_hint }
                         }

@@ -14,7 +14,7 @@ use futures_util::future::BoxFuture;
 
 pub use account::{Account, Accounts, account_digest};
 pub use remote::Remote;
-use scheduler::{Failure, FailureKind, PollResult, Refusal, TaskId, Timestamp};
+use scheduler::{AttemptId, Failure, FailureKind, PollResult, Refusal, TaskId, Timestamp};
 use serde_json::Value;
 pub use workflow::service_identity;
 use workflow::units::VideoDuration;
@@ -77,6 +77,27 @@ pub trait Provider: Send + Sync {
     /// Looks for the tasks created by an indeterminate submission, by the digest of its request. Few services support it.
     fn find_tasks<'a>(&'a self, _digest: &'a str, _since: Timestamp) -> BoxFuture<'a, SubmissionLookup> {
         Box::pin(std::future::ready(SubmissionLookup::Unsupported))
+    }
+
+    /// Marks the request of an attempt, where the service gives such a mark back in its list of tasks.
+    fn mark(&self, _request: &mut Value, _attempt: &AttemptId) {}
+
+    /// Looks for the tasks created by an indeterminate submission, by that mark. That there is none is no proof that none was created.
+    fn find_marked<'a>(&'a self, _attempt: &'a AttemptId) -> BoxFuture<'a, SubmissionLookup> {
+        Box::pin(std::future::ready(SubmissionLookup::Unsupported))
+    }
+}
+
+/// The tasks created by an indeterminate submission, in whichever way the service finds them.
+pub(crate) async fn find_submission(
+    provider: &dyn Provider,
+    attempt: &AttemptId,
+    digest: &str,
+    since: Timestamp,
+) -> SubmissionLookup {
+    match provider.find_tasks(digest, since).await {
+        SubmissionLookup::Unsupported => provider.find_marked(attempt).await,
+        found @ SubmissionLookup::Tasks(_) => found,
     }
 }
 

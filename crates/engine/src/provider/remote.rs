@@ -7,10 +7,10 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
-    DownloadSink, DownloadStart, Provider, Resume, ServerErrorPolicy, Submission, TaskDescription, classify,
-    not_prepared,
+    DownloadSink, DownloadStart, Provider, Resume, ServerErrorPolicy, Submission, SubmissionLookup,
+    TaskDescription, classify, not_prepared,
 };
-use scheduler::{Failure, FailureKind, PollResult, TaskId, Timestamp};
+use scheduler::{AttemptId, Failure, FailureKind, PollResult, TaskId, Timestamp};
 use workflow::units::VideoDuration;
 
 /// A video service at a base URL.
@@ -107,6 +107,22 @@ impl Provider for Remote {
                     .map(VideoDuration::from_secs_f64),
                 created_at: task.created_at_ms.map(Timestamp),
             })
+        })
+    }
+
+    fn mark(&self, request: &mut Value, attempt: &AttemptId) {
+        self.client.description().mark(request, attempt.as_str());
+    }
+
+    fn find_marked<'a>(&'a self, attempt: &'a AttemptId) -> BoxFuture<'a, SubmissionLookup> {
+        Box::pin(async move {
+            match self.client.find_marked(attempt.as_str()).await {
+                Ok(Some(tasks)) if !tasks.is_empty() => {
+                    SubmissionLookup::Tasks(tasks.into_iter().map(TaskId).collect())
+                }
+                // The list may be behind, or begin after it.
+                Ok(_) | Err(_) => SubmissionLookup::Unsupported,
+            }
         })
     }
 

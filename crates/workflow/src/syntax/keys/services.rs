@@ -60,9 +60,15 @@ pub(crate) const ALSO: KeySpec = KeySpec::new(
     "other names, and addresses, under which work of this service is on record: it is not paid for again",
     "also: [old-name]",
 );
+pub(crate) const ECHO: KeySpec = KeySpec::new(
+    "echo",
+    Shape::Flag,
+    "whether each request says which attempt it is, in a field that the service gives back: a submission whose answer is lost is then found in its list of tasks",
+    "echo: true",
+);
 pub(crate) const SERVICE: ObjectSpec = ObjectSpec {
     noun: "service",
-    keys: &[&API, &BASE_URL, &KEY, &PRICES, &LIMITS, &MODELS, &ALSO],
+    keys: &[&API, &BASE_URL, &KEY, &PRICES, &LIMITS, &MODELS, &ALSO, &ECHO],
     help: "write `{api: ark, key: ARK_API_KEY}`",
     is_open: false,
 };
