@@ -15,8 +15,9 @@ const FAULTS: &str = r#"{"faults": [
 ]}"#;
 
 /// A model of each, what else its shots need, and whether it fetches images.
-const MODELS: [(&str, &str, bool); 7] = [
+const MODELS: [(&str, &str, bool); 8] = [
     ("ark", "doubao-seedance-2-0-260128, resolution: 480p", true),
+    ("fal", "bytedance/seedance-2.0/text-to-video, resolution: 480p", true),
     ("minimax", "MiniMax-H3", true),
     ("new-api", "seedance-of-ours, resolution: 480p", true),
     ("openrouter", "bytedance/seedance-2.0, resolution: 480p", true),
@@ -56,10 +57,12 @@ impl World {
 }
 
 fn chain_becomes_a_film_whatever_is_killed(api: &str, model: &str) {
-    let shots =
-        "  - { id: pier, prompt: a pier in rain }\n  - { id: sea, continues: pier, prompt: the sea wakes }
-film: { output: film.mp4 }\n";
-    let world = World::new(api, model, shots);
+    let shots = format!(
+        "  - {{ id: pier, prompt: a pier in rain }}\n  - {{ id: sea, continues: pier, prompt: the sea wakes, model: {} }}
+film: {{ output: film.mp4 }}\n",
+        of_images(model)
+    );
+    let world = World::new(api, model, &shots);
     let refused = world.run("sk-of-nobody-0123456789", None);
     assert_eq!(outcome(&refused, "pier"), "failed unauthorized", "{api}: {}", refused.transcript());
     for boundary in ["after submitted", "before downloaded"] {
@@ -86,7 +89,10 @@ fn answers_mean_what_they_say(api: &str, model: &str, fetches: bool) {
     ];
     if fetches {
         // Not there for whoever is elsewhere.
-        shots += "  - { id: blank, prompt: a blank wall, first_frame: \"http://127.0.0.1:9/blank.png\", retry: 3 }\n";
+        let image = "first_frame: \"http://127.0.0.1:9/blank.png\"";
+        let blank =
+            format!("id: blank, prompt: a blank wall, {image}, retry: 3, model: {}", of_images(model));
+        shots = format!("{shots}  - {{ {blank} }}\n");
         expected.push(("blank", "failed invalid"));
     }
     let world = World::new(api, model, &shots);
@@ -116,6 +122,12 @@ fn lost_answer_is_found_in_the_list_of_tasks() {
     let wrong = World::behind(RecordingProxy::faithful(), "xai", model, shots, ", echo: true");
     let refused = wrong.project.runner(&["check", "film.yaml"]).expect(2);
     assert!(refused.err.contains("gives nothing back by which a submission is found"), "{}", refused.err);
+}
+
+/// The model that takes images: some services have one of its own for that.
+fn of_images(model: &str) -> String {
+    let id = model.split(',').next().unwrap_or_default();
+    id.replace("text-to-video", "image-to-video")
 }
 
 /// How a shot ended, and for what reason.

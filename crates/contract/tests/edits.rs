@@ -94,7 +94,7 @@ fn edit_new_enum_value_needs_no_code() {
 #[test]
 fn edit_inconsistent_document_is_refused_with_its_pointer() {
     type Edit = fn(&mut Value);
-    let edits: [(&str, Edit); 33] = [
+    let edits: [(&str, Edit); 36] = [
         ("OpenAPI 3.1", |d| d["openapi"] = json!("3.1.0")),
         ("not an OpenAPI document", |d| *d = json!({ "swagger": "2.0" })),
         ("a list instead of a document", |d| *d = json!([])),
@@ -144,6 +144,15 @@ fn edit_inconsistent_document_is_refused_with_its_pointer() {
         }),
         ("no way to follow a task", |d| drop(d.as_object_mut().expect("an object").remove("x-tasks"))),
         ("no place for the id", |d| d["x-tasks"]["id"] = json!([])),
+        ("an id in a URL below no server", |d| {
+            d["x-tasks"]["id"] = json!([{ "poll_url": "/status_url" }]);
+            drop(d.as_object_mut().expect("an object").remove("servers"));
+        }),
+        ("an id in the URL of a poll that names no task", |d| {
+            d["x-tasks"]["id"] = json!([{ "poll_url": "/status_url" }]);
+            d["x-tasks"]["poll"]["operation"] = json!("create_video");
+        }),
+        ("a place for the id that is none", |d| d["x-tasks"]["id"] = json!([{ "url": "/status_url" }])),
         ("no word for the end", |d| {
             drop(d["x-tasks"]["state"].as_object_mut().expect("an object").remove("completed"));
         }),

@@ -62,6 +62,15 @@ fn polled(contract: &Contract, poll: &Poll) -> Value {
         let says = contract.read_refusal(*http, &body, "").poll_error.expect("it says something of the task");
         return serde_json::json!({ "state": format!("{says:?}").to_lowercase() });
     };
+    assert_eq!(
+        task.result.is_some(),
+        poll.answers.len() > 1,
+        "a result is asked for once there is one: {body}"
+    );
+    let task = match poll.answers.get(1) {
+        Some((http, body)) => contract.read_result(*http, &text(body), task).expect("a result"),
+        None => task,
+    };
     let (error, reason) = task.error.clone().unzip();
     let error = error.unwrap_or_default();
     let state = match task.state {

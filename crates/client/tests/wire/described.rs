@@ -89,6 +89,12 @@ async fn paths_and_keys_are_those_of_the_descriptions() {
         ),
         ("minimax", "MiniMax-H3", "42", r#"{"task_id":"42","task":{"status":"queued"}}"#),
         ("openrouter", "google/veo-3.1", "j1", r#"{"id":"j1","status":"pending"}"#),
+        (
+            "fal",
+            "bytedance/seedance-2.0/text-to-video",
+            "bytedance/seedance-2.0/requests/q-1",
+            r#"{"status":"IN_QUEUE","status_url":"https://queue.fal.run/bytedance/seedance-2.0/requests/q-1/status"}"#,
+        ),
         ("new-api", "kling-v1", "t1", r#"{"code":"success","data":{"task_id":"t1","status":"NOT_START"}}"#),
     ] {
         let description = Contract::shipped(service).expect("a description");

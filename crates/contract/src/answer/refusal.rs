@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::asked::Asked;
 use super::duplicate::may_name_duplicate;
-use super::{ErrorObject, ids, json};
+use super::{ErrorObject, json};
 use crate::Contract;
 use crate::spec::{PollError, Refused};
 
@@ -33,7 +33,7 @@ impl Contract {
         let tasks = self.tasks();
         let answer = json(body);
         let asked = Asked { http, body: answer.as_ref(), error: &tasks.error };
-        let ids = answer.as_ref().map(|answer| ids(&tasks.id, answer)).unwrap_or_default();
+        let ids = answer.as_ref().map(|answer| self.ids(answer)).unwrap_or_default();
         let may_have_task = !ids.is_empty() || may_name_duplicate(http, body, request);
         let error = answer.as_ref().map(|answer| tasks.error.read(answer));
         let error = error.filter(|error| *error != ErrorObject::default());

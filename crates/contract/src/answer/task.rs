@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::asked::Asked;
 use super::numbers::{milliseconds, percent};
-use super::{ErrorObject, ids, json, text_at, text_of};
+use super::{ErrorObject, json, text_at, text_of};
 use crate::Contract;
 use crate::spec::{FailureReason, Pointer, TaskState};
 
@@ -49,7 +49,7 @@ impl Contract {
     /// The answer is no task: it is empty, not JSON as a whole, or has no id where ids stand, or several.
     pub fn read_accepted(&self, http: u16, body: &str) -> Result<Task, String> {
         let answer = parsed(body)?;
-        match ids(&self.tasks().id, &answer).as_slice() {
+        match self.ids(&answer).as_slice() {
             [id] => Ok(self.task(id.clone(), http, &answer)),
             [first, second, ..] => Err(format!(
                 "the response names {first} and {second}, and does not say which one is the task"
@@ -69,7 +69,7 @@ impl Contract {
             return Ok(self.task(id.to_owned(), http, &Value::Null));
         }
         let answer = parsed(body)?;
-        let ids = ids(&tasks.id, &answer);
+        let ids = self.ids(&answer);
         match ids.first() {
             Some(other) if !ids.iter().any(|own| own == id) => {
                 Err(format!("the response is about another task, {other}"))

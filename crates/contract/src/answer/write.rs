@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::Contract;
 use crate::spec::{
-    Case, Condition, ErrorPlaces, FailureReason, Place, Pointer, PollError, Refused, TaskState,
+    Case, Condition, ErrorPlaces, FailureReason, IdPlace, Place, Pointer, PollError, Refused, TaskState,
 };
 
 /// An answer.
@@ -46,7 +46,7 @@ impl Contract {
     pub fn write_task(&self, task: TaskToWrite<'_>) -> Written {
         let tasks = self.tasks();
         let mut answer = Answer(json!({}));
-        answer.put(tasks.id.first(), task.id);
+        answer.put_id(self, task.id);
         let places = tasks.failure();
         let is_end = matches!(
             task.state,
@@ -135,6 +135,21 @@ impl Answer {
         let value = value.into();
         if let (Some(place), Value::Object(members)) = (place.filter(|_| !value.is_null()), &mut self.0) {
             place.insert(members, value);
+        }
+    }
+
+    /// Puts the id of a task where a submission is answered with it.
+    fn put_id(&mut self, contract: &Contract, id: &str) {
+        match contract.tasks().id.first() {
+            Some(IdPlace::Id(place)) => self.put(Some(place), id),
+            Some(IdPlace::PollUrl { poll_url }) => {
+                let url = contract.server().zip(contract.poll().around_parameter());
+                self.put(
+                    Some(poll_url),
+                    url.map(|(server, (before, after))| format!("{server}{before}{id}{after}")),
+                );
+            }
+            None => {}
         }
     }
 

@@ -31,7 +31,7 @@ pub(crate) fn read(root: &Node<'_>) -> Result<Access, SpecError> {
     Ok(Access { servers: servers(root)?, key: key_place(&scheme)?, key_variable: variable })
 }
 
-fn servers(root: &Node<'_>) -> Result<Vec<String>, SpecError> {
+pub(super) fn servers(root: &Node<'_>) -> Result<Vec<String>, SpecError> {
     let Some(servers) = root.get("servers") else { return Ok(Vec::new()) };
     let url = |server: Node<'_>| {
         let mut url = server.need("url")?.text()?.to_owned();

@@ -32,7 +32,7 @@ pub use model::{Model, ResolutionSource};
 pub use operation::{Operation, Parameter};
 pub use pointer::Pointer;
 pub use rule::{Rule, RuleLocation, Severity};
-pub(crate) use tasks::{ErrorPlaces, ModelPlace, Tasks};
+pub(crate) use tasks::{ErrorPlaces, IdPlace, ModelPlace, Tasks};
 pub use tasks::{FailureReason, PollError, Refused, TaskState};
 
 use std::collections::BTreeMap;

@@ -80,4 +80,11 @@ impl Operation {
         }
         Ok(Self { method: method.to_owned(), path: path.to_owned(), parameters })
     }
+
+    /// The path before and after its parameter; `None` if it has not exactly one.
+    pub(crate) fn around_parameter(&self) -> Option<(&str, &str)> {
+        let [_] = self.parameters.as_slice() else { return None };
+        let (before, after) = self.path.split_once('{')?;
+        Some((before, after.split_once('}')?.1))
+    }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::condition::Case;
 use super::operation::{Operation, Operations};
-use super::{Node, Pointer, SpecError, read_as, schema_at};
+use super::{Node, Pointer, SpecError, access, read_as, schema_at};
 
 /// How a task is submitted and followed.
 #[derive(Clone, Debug, Deserialize)]
@@ -18,7 +18,7 @@ pub(crate) struct Tasks {
     /// Where the model's id goes.
     pub(crate) model: ModelPlace,
     /// The task's id, in the answer to a submission.
-    pub(crate) id: Vec<Pointer>,
+    pub(crate) id: Vec<IdPlace>,
     poll: Poll,
     /// A second request, once a task is completed.
     result: Option<Lookup>,
@@ -60,6 +60,14 @@ pub(crate) struct Tasks {
 pub(crate) enum ModelPlace {
     Body(Pointer),
     Path { parameter: String },
+}
+
+/// Where the task's id stands: by itself, or in the URL of its poll, where nothing else has all that such URLs need.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, deny_unknown_fields, expecting = "this is a JSON pointer, or `{ poll_url: POINTER }`")]
+pub(crate) enum IdPlace {
+    Id(Pointer),
+    PollUrl { poll_url: Pointer },
 }
 
 /// How a task is polled.
@@ -281,7 +289,28 @@ impl Tasks {
                 None => None,
             },
         };
+        tasks.check_poll_urls(root, &node)?;
         Ok(tasks)
+    }
+
+    /// Checks that an id can be found in the URL of a poll: below a server, as the only parameter.
+    fn check_poll_urls(&self, root: &Node<'_>, node: &Node<'_>) -> Result<(), SpecError> {
+        if !self.id.iter().any(|place| matches!(place, IdPlace::PollUrl { .. })) {
+            return Ok(());
+        }
+        if access::servers(root)?.is_empty() {
+            return Err(node.need("id")?.fail(
+                "a `poll_url` is read below the address of the service, and the document has none",
+                "add `servers`, with the `url` that the service's own URLs begin with",
+            ));
+        }
+        if self.operations.poll.around_parameter().is_none() {
+            return Err(node.need("id")?.fail(
+                "a `poll_url` is read by the path of the poll, and that has not exactly one parameter",
+                "name an operation under `poll` whose path has the task's id alone, such as `/{task}/status`",
+            ));
+        }
+        Ok(())
     }
 
     /// Checks that each state that the schema of a task lists has a meaning: a new one might be an end.
