@@ -90,7 +90,7 @@ fn run(renderer: impl FnOnce() -> Result<Arc<dyn renderer::Renderer>, CommandErr
         Command::Pick(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::pick::pick(args)),
         Command::Clean(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::clean::clean(args)),
         Command::Services(args) => commands::services::services(&args.command),
-        Command::Schema(args) => Ok(commands::schema::schema(&args)),
+        Command::Schema(args) => commands::schema::schema(&args),
         Command::Completions(args) => Ok(commands::completions::completions(&args)),
         Command::Man(args) => commands::completions::man(&args),
         Command::Run(args) => renderer().and_then(|renderer| {

@@ -70,7 +70,7 @@ pub use plan::{
     NodeKey, Plan, Request, key,
 };
 pub use private_host::{is_loopback, is_private_host};
-pub use schema::workflow_schema;
+pub use schema::{workflow_schema, workflow_schema_of};
 pub use seal::seal;
 pub use service_identity::service_identity;
 pub use service_url::{ServiceUrlError, service_url};

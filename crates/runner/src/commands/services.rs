@@ -35,7 +35,7 @@ fn of_project(project: &Path) -> Result<Services, CommandError> {
 }
 
 /// A description that comes with the program, one of a service of the project, or one in a file; `None` if the file is none, which is reported.
-fn description(name: &str, project: &Path) -> Result<Option<Arc<Contract>>, CommandError> {
+pub(super) fn description(name: &str, project: &Path) -> Result<Option<Arc<Contract>>, CommandError> {
     let services = of_project(project)?;
     if let Some(service) = services.get(name) {
         return Ok(Some(Arc::clone(&service.contract)));

@@ -22,6 +22,12 @@ use crate::syntax::Workflow;
 /// The JSON Schema (2020-12) of a workflow file under a contract.
 #[must_use]
 pub fn workflow_schema(contract: &Contract) -> Value {
+    workflow_schema_of(&[contract])
+}
+
+/// The JSON Schema (2020-12) of workflow files whose shots may be of several services. The fields of a shot follow from its model.
+#[must_use]
+pub fn workflow_schema_of(contracts: &[&Contract]) -> Value {
     let mut schema = SchemaSettings::draft2020_12()
         .into_generator()
         .into_root_schema_for::<NamedSchema<Workflow>>()
@@ -29,7 +35,7 @@ pub fn workflow_schema(contract: &Contract) -> Value {
     schema["title"] = json!("workflow");
     schema["description"] =
         json!("A video workflow: shots, their common fields, and the films that they are joined into.");
-    let fields = fields::Fields::new(contract);
+    let fields = fields::Fields::new(contracts);
     if let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) {
         add_fields(definitions, "Defaults", fields.of_any_family(), Vec::new());
         add_fields(definitions, "Shot", fields.of_any_family(), fields.by_model());

@@ -5,7 +5,7 @@ use std::path::Path;
 use contract::Contract;
 use serde_json::Value;
 
-use super::workflow_schema;
+use super::{workflow_schema, workflow_schema_of};
 use crate::diagnostic::Problems;
 use crate::source::Source;
 use crate::syntax::keys::{film::FILM, shot::SHOT, workflow::WORKFLOW};
@@ -85,5 +85,38 @@ fn schema_describes_every_key_and_field() {
     };
     for name in shot.as_object().unwrap().keys() {
         assert!(SHOT.has(name) || is_field(name), "{name}");
+    }
+}
+
+/// Fields follow from the model, whichever service has it; one that two services have may have the fields of either.
+#[test]
+fn schema_of_several_services_takes_the_fields_of_each() {
+    let shipped: Vec<&Contract> =
+        Contract::shipped_names().filter_map(Contract::shipped).map(|own| &**own).collect();
+    let validator = jsonschema::validator_for(&workflow_schema_of(&shipped)).unwrap();
+    let is_valid = |shot: &str| {
+        let text = format!("version: 1\nservice: ark\nshots:\n  - {{ id: a, prompt: a pier, {shot} }}\n");
+        let source = Source::new("film", text);
+        let tree = crate::advice::read(&source, &mut Problems::default()).unwrap();
+        validator.is_valid(&tree.to_json())
+    };
+    for shot in [
+        "model: doubao-seedance-2-0-260128, resolution: 480p, ratio: \"16:9\", camera_fixed: true",
+        "service: veo, model: veo-3.1-generate-preview, seconds: 8, negativePrompt: fog",
+        "service: fal, model: bytedance/seedance-2.0/text-to-video, seconds: 4",
+        "service: replicate, model: bytedance/seedance-2.0, generate_audio: true",
+        "service: openrouter, model: bytedance/seedance-2.0, provider: { order: [a] }",
+        "model: ep-20260101-x, resolution: 480p",
+        "model: \"{{ m }}\"",
+    ] {
+        assert!(is_valid(shot), "{shot}");
+    }
+    for shot in [
+        "model: doubao-seedance-2-0-260128, negativePrompt: fog",
+        "service: veo, model: veo-3.1-generate-preview, camera_fixed: true",
+        "model: doubao-seedance-2-0-260128, resolution: 999p",
+        "model: doubao-seedance-2-0-260128, camera: true",
+    ] {
+        assert!(!is_valid(shot), "{shot}");
     }
 }
