@@ -1,6 +1,7 @@
 //! The contract from outside, in one binary.
 
 mod answers;
+mod described_words;
 mod diff;
 mod edits;
 mod hostile;

@@ -1,6 +1,7 @@
 //! `RUNNER_BASE_URL` and `RUNNER_API_KEY`: what they may be, and what to write where they are something else. Neither value is shown unless it can be
 //! no secret.
 
+use contract::Contract;
 use url::Url;
 use workflow::service_url;
 
@@ -11,7 +12,7 @@ pub(crate) const API_KEY: &str = "RUNNER_API_KEY";
 
 /// The base URL of the environment's service.
 pub(crate) fn base_url(text: &str) -> Result<Url, CommandError> {
-    service_url(text, "/v1/videos").map_err(|error| {
+    service_url(text, &Contract::embedded().submit().path).map_err(|error| {
         let refused = CommandError::invalid(format!("{BASE_URL} {}", error.problem));
         let refused = match error.instead {
             Some(url) => refused.hint(format!("write `export {BASE_URL}={url}`")),
