@@ -177,30 +177,6 @@ fn submit_to_another_server_stops_after_its_first_response() {
     assert_eq!(proxy.posts().len(), 1);
 }
 
-/// The user knows that a server error of this service means that nothing was accepted. What it may have cost counts against the caps.
-#[test]
-fn server_errors_are_repeated_where_the_user_says_so() {
-    const TWICE: &str = r#"{"faults": [{"fault": {"kind": "error_response", "on": "create", "status": 502, "body": "html"}, "times": 2}]}"#;
-    let first_shot = TWO.split("  - id: two").next().expect("the first shot").to_owned();
-    let run = |proxy: &RecordingProxy, policy: &str, tasks: &str| {
-        let project = Project::new("two.yaml", &first_shot).against(&proxy.url, KEY);
-        project.runner_with(("RUNNER_ON_SERVER_ERROR", policy), &["run", "two.yaml", "--max-tasks", tasks])
-    };
-    let proxy = RecordingProxy::with_faults(TWICE);
-    cli_snapshot!("run_server_errors_repeated", run(&proxy, "retry", "3").expect(0));
-    assert_eq!(proxy.posts().len(), 3);
-
-    let proxy = RecordingProxy::with_faults(TWICE);
-    cli_snapshot!("run_server_errors_capped", run(&proxy, "retry", "2").expect(4));
-    assert_eq!(proxy.posts().len(), 2);
-
-    let proxy = RecordingProxy::with_faults(TWICE);
-    run(&proxy, "indeterminate", "3").expect(3);
-    assert_eq!(proxy.posts().len(), 1);
-    cli_snapshot!("run_server_errors_policy_unknown", run(&proxy, "maybe", "3").expect(2));
-    assert_eq!(proxy.posts().len(), 1);
-}
-
 #[test]
 fn run_wrong_key_exits_5_and_never_shows_it() {
     let proxy = RecordingProxy::faithful();

@@ -18,7 +18,7 @@ use crate::support::scripted::{Call, ScriptedService, response, task_id};
 use crate::support::{Output, Project, inline_snapshot};
 
 /// A shot by the state of its attempt; for some states there are two ways into it.
-const SHOTS: [&str; 13] = [
+const SHOTS: [&str; 12] = [
     "intended",
     "indeterminate",
     "submitted",
@@ -30,7 +30,6 @@ const SHOTS: [&str; 13] = [
     "not-accepted",
     "abandoned",
     "refused-throttled",
-    "failed-repeated",
     "expired-refused",
 ];
 
@@ -124,9 +123,6 @@ impl Seed {
             "refused" => vec![refused(RefusalKind::InvalidRequest, FailureKind::Invalid, NextStep::Fail)],
             "refused-throttled" => {
                 vec![refused(RefusalKind::Throttled, FailureKind::RateLimited, resubmit())]
-            }
-            "failed-repeated" => {
-                vec![refused(RefusalKind::ServerError, FailureKind::Transient, resubmit())]
             }
             "expired" => expired(),
             "expired-refused" => {
@@ -261,7 +257,6 @@ fn reports_agree_with_status_about_an_interrupted_run() {
     expired: missing
     expired-refused: missing
     failed: failed
-    failed-repeated: not-started
     indeterminate: indeterminate
     intended: indeterminate
     missing: missing
@@ -280,7 +275,6 @@ fn reports_agree_with_status_about_a_live_run() {
     expired: waiting-for-retry
     expired-refused: waiting
     failed: failed
-    failed-repeated: waiting
     indeterminate: indeterminate
     intended: submitting
     missing: missing

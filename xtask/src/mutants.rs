@@ -115,8 +115,8 @@ const MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "a server error counts as a refusal and is repeated",
         file: "crates/engine/src/provider/classify.rs",
-        original: "None if error.status >= 500 && server_errors == ServerErrorPolicy::Retry => {\n            (RefusalKind::ServerError, FailureKind::Transient)",
-        replacement: "None if error.status >= 500 => {\n            (RefusalKind::Retryable, FailureKind::Transient)",
+        original: "        None => return None,\n    })",
+        replacement: "        None if error.status >= 500 => (RefusalKind::Retryable, FailureKind::Transient),\n        None => return None,\n    })",
         violations: &["was paid for", "under a cap of", "in a run that may do so"],
     },
     Mutation {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use client::{Client, ClientConfig, Proxies};
 use contract::Contract;
 use engine::RunServices;
-use engine::provider::{Account, Accounts, Provider, Remote, ServerErrorPolicy};
+use engine::provider::{Account, Accounts, Provider, Remote};
 use renderer::{Procedural, Renderer};
 use scheduler::Policy;
 use scheduler::policy::Rate;
@@ -21,9 +21,6 @@ use crate::project_paths::ProjectPaths;
 use crate::proxies;
 use crate::service_address::{API_KEY, BASE_URL, api_key, api_key_from, base_url};
 use crate::trust::Trust;
-
-/// What a server error means that says nothing about acceptance: `indeterminate`, or `retry`.
-pub(crate) const SERVER_ERRORS: &str = "RUNNER_ON_SERVER_ERROR";
 
 /// A service that is not connected yet.
 pub(crate) enum Backend {
@@ -50,7 +47,6 @@ pub(crate) struct RemoteService {
     /// Proxies for everything that is not on this machine.
     proxies: Proxies,
     /// What its server errors mean.
-    server_errors: ServerErrorPolicy,
     limits: ServiceLimits,
 }
 
@@ -201,16 +197,6 @@ fn proxies_for(url: &Url) -> Result<Proxies, CommandError> {
     }
 }
 
-fn server_errors() -> Result<ServerErrorPolicy, CommandError> {
-    match env_var(SERVER_ERRORS).as_deref().map(str::trim) {
-        None | Some("indeterminate") => Ok(ServerErrorPolicy::Indeterminate),
-        Some("retry") => Ok(ServerErrorPolicy::Retry),
-        Some(other) => Err(CommandError::invalid(format!(
-            "{SERVER_ERRORS} is `{other}`; it must be `indeterminate` or `retry`"
-        ))),
-    }
-}
-
 /// A variable of the environment that is not empty.
 fn env_var(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
@@ -320,7 +306,6 @@ impl Backend {
             url: address.url.clone(),
             key: SecretString::from(api_key_of(&key, variable)?.to_owned()),
             proxies: proxies_for(&address.url)?,
-            server_errors: server_errors()?,
             limits: service.limits,
         };
         Ok(Self::Remote(Box::new(remote)))
@@ -362,7 +347,6 @@ impl Backend {
                     description: Arc::clone(Contract::embedded()),
                     key: SecretString::from(key?.to_owned()),
                     proxies: proxies_for(&url)?,
-                    server_errors: server_errors()?,
                     limits: ServiceLimits::default(),
                     url,
                 };
@@ -415,7 +399,7 @@ impl Backend {
             return Err(CommandError::invalid(format!("{BASE_URL} is not set")));
         };
         let identity = remote.identity();
-        let RemoteService { description, url, key, proxies, server_errors, limits, .. } = *remote;
+        let RemoteService { description, url, key, proxies, limits, .. } = *remote;
         let is_local = workflow::is_loopback(&url);
         let mut policy = if is_local { Policy::local() } else { Policy::remote() };
         // What stands in for a service here has no such wish.
@@ -426,7 +410,7 @@ impl Backend {
         apply_limits(limits, &mut policy);
         let config = ClientConfig { proxies, ..ClientConfig::new(url, key) }.described(description);
         let client = Client::new(config).map_err(CommandError::unusable)?;
-        let provider = Remote::new(client, identity).with_account(account).with_server_errors(server_errors);
+        let provider = Remote::new(client, identity).with_account(account);
         Ok((Arc::new(provider), policy))
     }
 

@@ -38,7 +38,6 @@ impl NextStep {
                 RefusalKind::Throttled
                 | RefusalKind::NotSent
                 | RefusalKind::Retryable
-                | RefusalKind::ServerError
                 | RefusalKind::Unreachable => Self::Resubmit { not_before: now },
                 RefusalKind::InvalidRequest | RefusalKind::ServiceUnusable => Self::Fail,
             },

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::attempt_state::AttemptState;
 use crate::outcome::Failure;
 use crate::timestamp::Timestamp;
 
-/// A POST that created no task; or, for [`RefusalKind::ServerError`], that the user takes for one.
+/// A POST that created no task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Refusal {
     /// What to do about it.
@@ -29,30 +28,12 @@ pub enum RefusalKind {
     NotSent,
     /// A transient failure (503): retry.
     Retryable,
-    /// A server error that says nothing about acceptance, and that the user's policy repeats. The task may exist and is counted as spent.
-    ServerError,
     /// No connection, so the request was never sent: retry.
     Unreachable,
     /// The request itself is invalid (4xx): it would be refused again.
     InvalidRequest,
     /// The account or the address (401, 403, 402, 404 on the path): no request of this run can succeed.
     ServiceUnusable,
-}
-
-impl RefusalKind {
-    /// The state in which the attempt ends: a task may have been created only before a server error.
-    #[must_use]
-    pub const fn attempt_state(self) -> AttemptState {
-        match self {
-            Self::ServerError => AttemptState::Failed,
-            Self::Throttled
-            | Self::NotSent
-            | Self::Retryable
-            | Self::Unreachable
-            | Self::InvalidRequest
-            | Self::ServiceUnusable => AttemptState::Refused,
-        }
-    }
 }
 
 /// The result of a poll.

@@ -110,7 +110,7 @@ impl NodeObject {
         let mut record = record(&ctx).await?;
         let failure = not_sent();
         if record.attempt(&attempt).is_some_and(|attempt| attempt.state == AttemptState::Intended) {
-            let settlement = record.refused(&attempt, RefusalKind::Retryable, &failure.message);
+            let settlement = record.refused(&attempt, &failure.message);
             ctx.set(RECORD, Json(record));
             finish(&ctx, &self.0, &attempt, settlement, None).await?;
         }

@@ -222,7 +222,7 @@ impl NodeRecord {
             }
             AttemptState::Failed => match attempt.task {
                 Some(task) => Some(Event::Submitted { node, attempt: id, task }),
-                None => Some(refused(node, id, reason, RefusalKind::ServerError)),
+                None => Some(refused(node, id, reason, RefusalKind::Retryable)),
             },
             AttemptState::Refused | AttemptState::NotAccepted => {
                 Some(refused(node, id, reason, RefusalKind::Retryable))
@@ -256,8 +256,8 @@ impl NodeRecord {
     }
 
     /// The service refused an attempt.
-    pub fn refused(&mut self, id: &AttemptId, kind: RefusalKind, reason: &str) -> AccountSettlement {
-        self.end(id, kind.attempt_state(), reason)
+    pub fn refused(&mut self, id: &AttemptId, reason: &str) -> AccountSettlement {
+        self.end(id, AttemptState::Refused, reason)
     }
 
     /// Whether an attempt was accepted is unknown.

@@ -54,7 +54,7 @@ fn key_has_one_live_attempt() {
     assert_eq!(node.claim(attempt("s.1", "s")), Err(RunId::from("r")));
     assert_eq!(node.attempts.len(), 1);
     assert_eq!(
-        node.refused(&"r.1".into(), RefusalKind::Throttled, "429"),
+        node.refused(&"r.1".into(), "429"),
         AccountSettlement::Released,
         "nothing was accepted"
     );
@@ -100,7 +100,7 @@ fn expired_task_is_continued_as_long_as_none_has_replaced_it() {
     node.end(&"r.1".into(), AttemptState::Expired, "gone");
     // The submission that would have replaced it was refused.
     node.claim(attempt("r.2", "r")).expect("the key is free");
-    node.refused(&"r.2".into(), RefusalKind::ServiceUnusable, "402");
+    node.refused(&"r.2".into(), "402");
     let existing = node.existing_work(Some("a"), |_| true);
     assert!(matches!(existing, ExistingWork::InFlight { is_missing: true, .. }), "{existing:?}");
     assert!(node.take_up());
@@ -143,7 +143,7 @@ fn message_that_is_sent_again_is_answered_from_the_record() {
         assert_eq!(record.submission_event(&id, node).as_ref(), Some(&submitted), "{state:?}");
     }
     let mut refused = NodeRecord { attempts: vec![attempt("r.1", "r")], ..NodeRecord::default() };
-    refused.refused(&id, RefusalKind::Throttled, "429");
+    refused.refused(&id, "429");
     assert!(matches!(refused.submission_event(&id, node), Some(Event::Refused { .. })));
     let mut unknown = NodeRecord { attempts: vec![attempt("r.1", "r")], ..NodeRecord::default() };
     unknown.indeterminate(&id, "no answer", None);

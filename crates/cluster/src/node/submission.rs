@@ -109,7 +109,7 @@ pub(super) async fn submit(
             return Ok(accepted);
         }
         PostOutcome::Refused { refusal } => {
-            let settlement = record.refused(&id, refusal.kind, &refusal.failure.message);
+            let settlement = record.refused(&id, &refusal.failure.message);
             let throttled = (refusal.kind == RefusalKind::Throttled)
                 .then(|| ThrottleNotice::new(time, refusal.retry_after));
             finish(ctx, worker, &id, settlement, throttled).await?;
@@ -133,7 +133,7 @@ async fn not_sent(
     wait: Duration,
 ) -> Result<Event, TerminalError> {
     let reason = "not sent, because the service answered another submission with 429";
-    let settlement = record.refused(&attempt, RefusalKind::NotSent, reason);
+    let settlement = record.refused(&attempt, reason);
     // The account heard of the 429 from the attempt that got it.
     finish(ctx, worker, &attempt, settlement, None).await?;
     let failure = Failure::new(FailureKind::Transient, reason);

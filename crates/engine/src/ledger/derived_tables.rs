@@ -90,7 +90,7 @@ impl<'a> Writer<'a> {
             Event::Submitted { attempt, task, .. } => self.submit(attempt, task, self.time),
             Event::Refused { attempt, refusal, next, .. } => {
                 let failure = &refusal.failure;
-                self.end(attempt, refusal.kind.attempt_state(), Some(&failure.message))?;
+                self.end(attempt, AttemptState::Refused, Some(&failure.message))?;
                 self.close_failed_wish(attempt, failure, next.as_ref())
             }
             Event::Indeterminate { attempt, reason, suggested_task, .. } => {

@@ -7,12 +7,12 @@
 use client::answer::{ErrorObject, Task};
 use client::{CallError, FailureReason, HttpError, PollError, Polled, Refused, TaskState};
 
-use super::{ServerErrorPolicy, Submission};
+use super::Submission;
 use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, TaskId, Timestamp};
 
 /// What a response to a submission (spec 4.1) means.
 #[must_use]
-pub fn submission(called: Result<Task, CallError>, server_errors: ServerErrorPolicy) -> Submission {
+pub fn submission(called: Result<Task, CallError>) -> Submission {
     match called {
         Ok(task) => Submission::Accepted { task: TaskId(task.id) },
         Err(CallError::NotSent { reason }) => {
@@ -21,7 +21,7 @@ pub fn submission(called: Result<Task, CallError>, server_errors: ServerErrorPol
         Err(CallError::Indeterminate { reason, is_answered }) => {
             Submission::Indeterminate { reason, task_hint: None, halts: is_answered }
         }
-        Err(CallError::Http(error)) => match refusal(&error, server_errors) {
+        Err(CallError::Http(error)) => match refusal(&error) {
             Some((kind, failure_kind)) => refused(kind, failure(&error, failure_kind), error.retry_after),
             None => Submission::Indeterminate {
                 reason: error.with_body(),
@@ -39,7 +39,7 @@ fn is_of_another_server(status: u16) -> bool {
 }
 
 /// How the service refused a submission; `None` where it may have accepted it.
-fn refusal(error: &HttpError, server_errors: ServerErrorPolicy) -> Option<(RefusalKind, FailureKind)> {
+fn refusal(error: &HttpError) -> Option<(RefusalKind, FailureKind)> {
     Some(match error.refusal.refused {
         Some(Refused::Invalid) => (RefusalKind::InvalidRequest, FailureKind::Invalid),
         Some(Refused::Moderated) => (RefusalKind::InvalidRequest, FailureKind::InputModerated),
@@ -48,10 +48,6 @@ fn refusal(error: &HttpError, server_errors: ServerErrorPolicy) -> Option<(Refus
         Some(Refused::Unusable) => (RefusalKind::ServiceUnusable, FailureKind::Invalid),
         Some(Refused::Later) if error.status >= 500 => (RefusalKind::Retryable, FailureKind::Transient),
         Some(Refused::Later) => (RefusalKind::Throttled, FailureKind::RateLimited),
-        None if error.refusal.may_have_task => return None,
-        None if error.status >= 500 && server_errors == ServerErrorPolicy::Retry => {
-            (RefusalKind::ServerError, FailureKind::Transient)
-        }
         None => return None,
     })
 }

@@ -9,11 +9,7 @@ fn http_error(status: u16, body: &str) -> CallError {
 }
 
 fn refused_with(status: u16, body: &str) -> Submission {
-    refused_under(ServerErrorPolicy::Indeterminate, status, body)
-}
-
-fn refused_under(policy: ServerErrorPolicy, status: u16, body: &str) -> Submission {
-    submission(Err(http_error(status, body)), policy)
+    submission(Err(http_error(status, body)))
 }
 
 /// Statuses and errors in the service's own form, as it sends them.
@@ -139,27 +135,6 @@ fn submission_without_known_outcome_shows_the_beginning_of_the_response() {
     assert_eq!(shown(&"x".repeat(1000)), format!("{prefix}{}…", "x".repeat(500)));
 }
 
-#[test]
-fn submission_server_errors_are_repeated_by_policy_only() {
-    let kind = |status, body: &str| match refused_under(ServerErrorPolicy::Retry, status, body) {
-        Submission::Refused(refusal) => Some(refusal.kind),
-        Submission::Indeterminate { .. } => None,
-        Submission::Accepted { task, .. } => panic!("{task} was not accepted"),
-    };
-    for status in [500, 502, 504, 520] {
-        assert_eq!(kind(status, "<html>oops</html>"), Some(RefusalKind::ServerError), "{status}");
-        assert_eq!(kind(status, r#"{"id":"task_7","error":{"message":"x"}}"#), None, "{status}");
-    }
-    assert_eq!(
-        kind(503, r#"{"error":{"type":"api_error","message":"overloaded"}}"#),
-        Some(RefusalKind::Retryable)
-    );
-    assert_eq!(kind(503, "upstream connect error"), Some(RefusalKind::ServerError));
-    for status in [400, 404, 408, 409] {
-        assert_eq!(kind(status, "<html>oops</html>"), None, "{status}");
-    }
-}
-
 /// A wrong base URL or key, answered by a gateway: the run stops instead of leaving every shot to be resolved.
 #[test]
 fn submission_halts_after_another_servers_refusal() {
@@ -180,7 +155,7 @@ fn submission_halts_after_another_servers_refusal() {
 fn submission_halts_after_a_response_that_is_no_task() {
     for is_answered in [true, false] {
         let error = CallError::Indeterminate { reason: "a page".to_owned(), is_answered };
-        let submission = submission(Err(error), ServerErrorPolicy::Indeterminate);
+        let submission = submission(Err(error));
         let Submission::Indeterminate { halts, .. } = submission else { panic!("{submission:?}") };
         assert_eq!(halts, is_answered);
     }

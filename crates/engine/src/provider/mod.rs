@@ -166,16 +166,6 @@ pub enum Submission {
     },
 }
 
-/// What a server error (5xx) means that says nothing about acceptance.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ServerErrorPolicy {
-    /// The task may exist: the submission is indeterminate, and is not repeated.
-    #[default]
-    Indeterminate,
-    /// The user knows that the service has not accepted the task: the submission is repeated. What the first may have cost counts as spent.
-    Retry,
-}
-
 /// The result of [`Provider::find_tasks`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SubmissionLookup {

@@ -7,8 +7,8 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
-    DownloadSink, DownloadStart, Provider, Resume, ServerErrorPolicy, Submission, SubmissionLookup,
-    TaskDescription, classify, not_prepared,
+    DownloadSink, DownloadStart, Provider, Resume, Submission, SubmissionLookup, TaskDescription, classify,
+    not_prepared,
 };
 use scheduler::{AttemptId, Failure, FailureKind, PollResult, TaskId, Timestamp};
 use workflow::units::VideoDuration;
@@ -19,26 +19,19 @@ pub struct Remote {
     client: Client,
     identity: String,
     account: Option<String>,
-    server_errors: ServerErrorPolicy,
 }
 
 impl Remote {
     /// The service that `client` talks to, with its identity ([`service_identity`](super::service_identity)).
     #[must_use]
     pub fn new(client: Client, identity: String) -> Self {
-        Self { client, identity, account: None, server_errors: ServerErrorPolicy::default() }
+        Self { client, identity, account: None }
     }
 
     /// The same service, with the digest of the API key that `client` sends.
     #[must_use]
     pub fn with_account(self, account: Option<String>) -> Self {
         Self { account, ..self }
-    }
-
-    /// With this meaning of server errors.
-    #[must_use]
-    pub fn with_server_errors(self, server_errors: ServerErrorPolicy) -> Self {
-        Self { server_errors, ..self }
     }
 }
 
@@ -56,7 +49,7 @@ impl Provider for Remote {
     }
 
     fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {
-        Box::pin(async move { classify::submission(self.client.create(request).await, self.server_errors) })
+        Box::pin(async move { classify::submission(self.client.create(request).await) })
     }
 
     fn poll<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, PollResult> {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use client::{CallError, Contract, HttpError, Polled};
+use engine::provider::Submission;
 use engine::provider::classify;
-use engine::provider::{ServerErrorPolicy, Submission};
 use scheduler::{Failure, PollResult, TaskId};
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ pub(crate) fn failed_task(id: &str) -> Value {
 pub(crate) fn submission(response: Result<Value, CallError>) -> Submission {
     let accepted =
         response.and_then(|body| not_a_task(Contract::embedded().read_accepted(200, &body.to_string())));
-    classify::submission(accepted, ServerErrorPolicy::Indeterminate)
+    classify::submission(accepted)
 }
 
 /// What the engine takes a response to a poll of `task` for.

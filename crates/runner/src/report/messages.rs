@@ -10,7 +10,6 @@ use workflow::plan::NodeIx;
 use super::halt_reason::halted;
 use super::sanitize;
 use super::waits::{NOTABLE_WAIT, held_until, wait};
-use crate::backend::SERVER_ERRORS;
 use crate::budget;
 use crate::hints;
 use crate::named_workflow::NamedWorkflow;
@@ -159,12 +158,6 @@ fn line(state: &RunState, event: &Event, now: Timestamp, file: &NamedWorkflow) -
             RefusalKind::NotSent => format!(
                 "{}: not sent yet, because the service throttles others{}",
                 name(*node),
-                wait(state, event, now, "submission")
-            ),
-            RefusalKind::ServerError => format!(
-                "{}: server error, submitting again by {SERVER_ERRORS}: {}{}",
-                name(*node),
-                sanitize::message(&refusal.failure.message),
                 wait(state, event, now, "submission")
             ),
             RefusalKind::Retryable | RefusalKind::Unreachable => format!(

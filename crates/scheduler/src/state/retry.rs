@@ -87,10 +87,7 @@ impl RunState {
     fn after_refusal(&self, node: NodeIx, refusal: &Refusal, now: Timestamp) -> NextStep {
         let state = self.node(node);
         match refusal.kind {
-            RefusalKind::Throttled
-            | RefusalKind::Retryable
-            | RefusalKind::ServerError
-            | RefusalKind::Unreachable => {
+            RefusalKind::Throttled | RefusalKind::Retryable | RefusalKind::Unreachable => {
                 let tries = state.refusals + 1;
                 let is_timed_out = refusal.kind == RefusalKind::Unreachable
                     && !self.lane(node).has_reached_service

@@ -96,7 +96,6 @@ pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKi
                 scheduler::RefusalKind::Retryable | scheduler::RefusalKind::Unreachable => {
                     RefusalKind::Retryable
                 }
-                scheduler::RefusalKind::ServerError => RefusalKind::ServerError,
                 scheduler::RefusalKind::InvalidRequest => RefusalKind::InvalidRequest,
                 scheduler::RefusalKind::ServiceUnusable => RefusalKind::ServiceUnusable,
             },

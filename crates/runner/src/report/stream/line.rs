@@ -277,8 +277,6 @@ pub(crate) enum RefusalKind {
     NotSent,
     /// A transient failure (503), or no connection: retried.
     Retryable,
-    /// A server error (5xx) that `RUNNER_ON_SERVER_ERROR` repeats: the task may exist.
-    ServerError,
     /// The request is invalid: not retried.
     InvalidRequest,
     /// The account or the URL: no request of this run can succeed.

@@ -54,7 +54,7 @@ impl Shot {
             Event::Submitted { attempt, task, .. } => self.on_submitted(attempt, task, now),
             Event::Refused { attempt, refusal, next, .. } => {
                 let next = next.clone().unwrap_or_else(|| NextStep::assumed(event, now));
-                self.on_not_accepted(attempt, refusal.kind.attempt_state(), &refusal.failure, &next, now);
+                self.on_not_accepted(attempt, AttemptState::Refused, &refusal.failure, &next, now);
             }
             Event::Indeterminate { attempt, reason, suggested_task, .. } => {
                 if let Some(attempt) = self.attempt_mut(attempt) {

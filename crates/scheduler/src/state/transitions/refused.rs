@@ -1,7 +1,6 @@
 //! The service refused the request or could not be reached: nothing was accepted or paid. A 429 or 503 slows submissions down.
 //! A Retry-After is heeded up to [`crate::Policy::max_retry_after`]; if it asked for more, a single submission is tried after that.
-//! A held request does not count as an attempt. After a server error that the user's policy repeats, the task may exist: its
-//! reservation is spent.
+//! A held request does not count as an attempt.
 
 use workflow::plan::NodeIx;
 
@@ -14,11 +13,7 @@ impl RunState {
         if !matches!(self.node(node).phase, Phase::Submitting { .. }) {
             return;
         }
-        if refusal.kind.attempt_state().may_be_paid() {
-            self.spend_reservation(node, None);
-        } else {
-            self.release_reservation(node);
-        }
+        self.release_reservation(node);
         let (kind, retry_after) = (refusal.kind, refusal.retry_after);
         let heeded = self.policy(node).heeded(retry_after);
         let until = now.after(heeded.map_or_else(|| self.own_refusal_wait(node), |heeded| heeded.wait));
@@ -51,18 +46,13 @@ impl RunState {
                     discovery.not_sent(left_at);
                 }
             }
-            RefusalKind::Retryable | RefusalKind::ServerError
-                if heeded.is_some_and(|heeded| heeded.is_capped) =>
-            {
+            RefusalKind::Retryable if heeded.is_some_and(|heeded| heeded.is_capped) => {
                 self.lane_mut(node).limits.concurrency.hold_and_probe(until);
             }
-            RefusalKind::Retryable | RefusalKind::ServerError if heeded.is_some() => {
+            RefusalKind::Retryable if heeded.is_some() => {
                 self.lane_mut(node).limits.concurrency.hold(until);
             }
-            RefusalKind::Retryable
-            | RefusalKind::ServerError
-            | RefusalKind::Unreachable
-            | RefusalKind::ServiceUnusable => {}
+            RefusalKind::Retryable | RefusalKind::Unreachable | RefusalKind::ServiceUnusable => {}
             RefusalKind::InvalidRequest => self.node_mut(node).is_inline = true,
         }
         if kind == RefusalKind::Unreachable {
@@ -94,7 +84,6 @@ impl RunState {
             RefusalKind::Throttled
             | RefusalKind::NotSent
             | RefusalKind::Retryable
-            | RefusalKind::ServerError
             | RefusalKind::InvalidRequest => false,
         }
     }
