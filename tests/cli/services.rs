@@ -85,18 +85,22 @@ film: { output: film.mp4 }
         one.url, two.url
     );
     fs_err::write(project.file("services.yaml"), text).expect("a writable folder");
-    let prices = |per_task: &str| {
+    let prices = |currency: &str, per_task: &str| {
         format!(
-            "version: 1\ncurrency: USD\nas_of: 2026-01-31\nsource: the price page\nprices:\n  - {{ model: modela-video-2-0-260128, per_task: {per_task} }}\n"
+            "version: 1\ncurrency: {currency}\nas_of: 2026-01-31\nsource: the price page\nprices:\n  - {{ model: modela-video-2-0-260128, per_task: {per_task} }}\n"
         )
     };
-    fs_err::write(project.file("one.yaml"), prices("1.00")).expect("a writable folder");
-    fs_err::write(project.file("prices.yaml"), prices("0.10")).expect("a writable folder");
+    // Yuan are added up in dollars.
+    fs_err::write(project.file("one.yaml"), prices("CNY", "8.00")).expect("a writable folder");
+    fs_err::write(project.file("prices.yaml"), prices("USD", "0.10")).expect("a writable folder");
     let runner = |arguments: &[&str]| {
         let mut command = project.command(arguments);
         command.envs([("ONE_KEY", KEY), ("TWO_KEY", OTHER_KEY)]);
         Output::from_process(&command.output().expect("the program can be started"))
     };
+    cli_snapshot!("services_of_a_film_without_a_rate", runner(&["plan", "film.yaml"]).expect(2));
+    let exchange = "exchange: { currency: USD, rate: 0.125 }\n";
+    fs_err::write(project.file("one.yaml"), prices("CNY", "8.00") + exchange).expect("a writable folder");
     cli_snapshot!("services_of_a_film_planned", runner(&["plan", "film.yaml"]).expect(0));
     let run = ["run", "film.yaml", "--trust-services", "--max-cost", "2.10"];
     let killed = {
@@ -121,6 +125,37 @@ film: { output: film.mp4 }
     let frame = |proxy: &RecordingProxy, post: usize| bodies(proxy)[post].to_string();
     assert!(frame(&two, 0).contains("data:image/"));
     assert!(frame(&one, 1).contains("data:image/"));
+}
+
+/// A wrong key at one service ends the shots of that one, and the next run begins with them.
+#[test]
+fn service_that_cannot_be_used_ends_its_own_shots_only() {
+    let (one, two) = (RecordingProxy::faithful(), RecordingProxy::faithful());
+    let workflow = "version: 1
+service: one
+defaults: { model: modela-video-2-0-260128, seconds: 4, ratio: \"16:9\", resolution: 480p }
+shots:
+  - { id: gull, service: two, prompt: a gull }
+  - { id: pier, prompt: a pier in rain }
+  - { id: sea, continues: pier, prompt: the sea wakes }
+film: { output: film.mp4 }
+";
+    let project = Project::new("film.yaml", workflow);
+    let entry = |name: &str, proxy: &RecordingProxy, key: &str| {
+        format!("  {name}: {{ api: videos-v1, base_url: \"{}\", key: {key} }}\n", proxy.url)
+    };
+    let text = format!("services:\n{}{}", entry("one", &one, "ONE_KEY"), entry("two", &two, "TWO_KEY"));
+    fs_err::write(project.file("services.yaml"), text).expect("a writable folder");
+    let run = |two_key: &str| {
+        let mut command = project.command(&["run", "film.yaml", "--trust-services"]);
+        command.envs([("ONE_KEY", KEY), ("TWO_KEY", two_key)]);
+        Output::from_process(&command.output().expect("the program can be started"))
+    };
+    let output = run("sk-wrong-9876543210").expect(5);
+    cli_snapshot!("services_one_unusable", output.sorted());
+    assert_eq!((one.posts().len(), two.posts().len()), (2, 1));
+    run(OTHER_KEY).expect(0);
+    assert_eq!((one.posts().len(), two.posts().len()), (2, 2));
 }
 
 /// What was paid for at an address, or under another name, is not paid for again once the service has a name: neither what is done nor what is in

@@ -94,8 +94,8 @@ const MUTATIONS: &[Mutation] = &[
     Mutation {
         name: "a resumed run submits before it has found the tasks in flight",
         file: "crates/scheduler/src/state/admission.rs",
-        original: "if self.is_replay || self.queues.lookups > 0 || self.halt.is_some() {",
-        replacement: "if self.is_replay || self.halt.is_some() {",
+        original: "if self.is_replay || self.queues.lookups > 0 || is_halted {",
+        replacement: "if self.is_replay || is_halted {",
         violations: &["were out under a limit of"],
     },
     Mutation {

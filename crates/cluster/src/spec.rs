@@ -71,8 +71,11 @@ impl RunSpec {
     /// The first events of the run.
     #[must_use]
     pub fn first_events(&self) -> Vec<Event> {
-        let configured = (self.only.is_some() || self.fail_fast)
-            .then(|| Event::RunConfigured { only: self.only.clone(), fail_fast: self.fail_fast });
+        let configured = (self.only.is_some() || self.fail_fast).then(|| Event::RunConfigured {
+            only: self.only.clone(),
+            fail_fast: self.fail_fast,
+            several_services: false,
+        });
         configured.into_iter().chain([Event::Started]).collect()
     }
 }

@@ -51,7 +51,7 @@ impl PriceTable {
             let (file, currency) = (own.file.clone(), own.prices.currency().to_owned());
             let prices = base.prices.with_service(name, own.prices).map_err(|other| {
                 LoadError::Unreadable(format!(
-                    "the prices in {file} are in {currency}, and others in {other}: a project has one currency"
+                    "the prices in {file} are in {currency}, and others in {other}: write into it what one {currency} is in {other}, such as `exchange: {{currency: {other}, rate: 0.14}}`"
                 ))
             })?;
             table = Some(Self { file: base.file, prices });

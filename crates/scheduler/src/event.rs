@@ -21,13 +21,16 @@ pub use crate::response::{PollResult, Refusal, RefusalKind};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    /// Selection and fail-fast were set. Precedes every other event; absent if neither is set.
+    /// The scope of the run. Precedes every other event; absent for the default.
     RunConfigured {
         /// Names of the nodes that the run may submit; `None` for all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         only: Option<Vec<String>>,
         /// Whether nothing more is submitted once a shot has failed.
         fail_fast: bool,
+        /// Whether its shots have several services, of which one that cannot be used does not stop the others.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        several_services: bool,
     },
     Started,
     /// The existing work for a node's key was looked up in the ledger.
@@ -324,7 +327,7 @@ mod tests {
         let failure = || Failure::new(crate::FailureKind::Task, "no");
         let (node, attempt) = (NodeIx::new(0), AttemptId::from("r.1"));
         let events = [
-            Event::RunConfigured { only: None, fail_fast: true },
+            Event::RunConfigured { only: None, fail_fast: true, several_services: false },
             Event::Started,
             Event::LookupDone { node, key: String::new(), existing: ExistingWork::None, render: 1 },
             Event::Prepared {

@@ -128,6 +128,7 @@ mod tests {
             films: Vec::new(),
             picks: Vec::new(),
             halt: None,
+            unusable: Vec::new(),
             caps: BudgetCaps::default(),
             held: Amount::default(),
             spent: Amount::default(),

@@ -573,7 +573,7 @@ fn replay_leaves_admissions_to_the_record() {
 fn submitting_two(fail_fast: bool) -> Script {
     let policy = Policy { max_submit_attempts: 2, ..Policy::remote() };
     let mut run = Script::with(RunState::new(plan(&["a", "b<a", "c"]), "test", policy));
-    run.on(Event::RunConfigured { only: None, fail_fast });
+    run.on(Event::RunConfigured { only: None, fail_fast, several_services: false });
     run.start();
     run.lookup_done("a", ExistingWork::None);
     run.lookup_done("c", ExistingWork::None);
@@ -655,6 +655,41 @@ fn unusable_service_halts_submissions_but_not_tasks_in_flight() {
     run.refused("c", RefusalKind::Retryable, None);
     assert_eq!(run.outcome("c"), &Outcome::NotStarted);
     assert_eq!(run.completed("a"), ["download a"], "what is paid for is fetched");
+}
+
+/// No key or no money at one service says nothing about another.
+#[test]
+fn unusable_service_halts_its_own_shots_only() {
+    let two = |node: &mut serde_json::Value| {
+        let name = node["name"].as_str().unwrap_or_default().to_owned();
+        node["service"] = json!(name.split('-').next());
+    };
+    let mut run = Script::with(RunState::new(
+        plan_with(&["x-1", "x-2", "y-1", "y-2<y-1", "y-3<x-2"], two),
+        "test",
+        Policy::remote(),
+    ));
+    run.start();
+    for name in ["x-1", "x-2", "y-1"] {
+        run.lookup_done(name, ExistingWork::None);
+    }
+    run.prepared("x-1");
+    run.refused("x-1", RefusalKind::ServiceUnusable, None);
+    assert_eq!(run.prepared("x-2"), ["discard x-2"], "prepared before, and not sent after all");
+    run.refused("x-2", RefusalKind::Retryable, None);
+    assert_eq!(run.state.halt(), None, "the other service is there");
+    assert_eq!(run.outcome("x-2"), &Outcome::NotStarted);
+    assert!(matches!(run.outcome("y-3"), Outcome::Blocked { .. }));
+    run.submit("y-1");
+    assert_eq!(run.completed("y-1"), ["download y-1"]);
+    run.downloaded("y-1");
+    assert_eq!(run.lookup_done("y-2", ExistingWork::None), ["prepare y-2"]);
+    run.prepared("y-2");
+    run.refused("y-2", RefusalKind::ServiceUnusable, None);
+    assert!(matches!(run.state.halt(), Some(Halt::ServiceUnusable { .. })), "none is left");
+    assert!(run.state.is_over());
+    let summary = run.state.into_summary(RunId("r".to_owned()));
+    assert_eq!(summary.unusable, ["x", "y"]);
 }
 
 #[test]

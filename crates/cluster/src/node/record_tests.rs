@@ -53,11 +53,7 @@ fn key_has_one_live_attempt() {
     assert_eq!(node.claim(attempt("r.1", "r")), Ok(()), "a step that is run again");
     assert_eq!(node.claim(attempt("s.1", "s")), Err(RunId::from("r")));
     assert_eq!(node.attempts.len(), 1);
-    assert_eq!(
-        node.refused(&"r.1".into(), "429"),
-        AccountSettlement::Released,
-        "nothing was accepted"
-    );
+    assert_eq!(node.refused(&"r.1".into(), "429"), AccountSettlement::Released, "nothing was accepted");
     assert_eq!(node.claim(attempt("s.1", "s")), Ok(()));
 }
 

@@ -42,7 +42,7 @@ pub(super) fn event(state: &RunState, event: &Event) {
         error!(node, %unexpected, "defect: the shot did not wait for this event");
     }
     match event {
-        Event::RunConfigured { only, fail_fast } => {
+        Event::RunConfigured { only, fail_fast, several_services: _ } => {
             info!(only = only.as_ref().map(Vec::len), fail_fast, "run configured");
         }
         Event::Started | Event::TimerFired => trace!(event = event.kind().as_str()),

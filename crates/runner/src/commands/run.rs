@@ -235,7 +235,14 @@ fn halt_error(args: &RunArgs, summary: &RunSummary) -> Option<CommandError> {
     let rest = "tasks in flight were finished, nothing more was submitted";
     match summary.halt.as_ref()? {
         Halt::ServiceUnusable { failure } => {
-            Some(CommandError::unusable(format!("the service cannot be used: {}", failure.message)))
+            let names: Vec<String> =
+                summary.unusable.iter().map(|name| format!("`{}`", sanitize::line(name))).collect();
+            let services = match names.as_slice() {
+                [] => "the service".to_owned(),
+                [one] => format!("the service {one}"),
+                several => format!("the services {}", several.join(", ")),
+            };
+            Some(CommandError::unusable(format!("{services} cannot be used: {}", failure.message)))
         }
         Halt::StorageUnusable { failure } => Some(
             CommandError::unusable(format!(

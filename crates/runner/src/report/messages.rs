@@ -268,8 +268,10 @@ fn retried(state: &RunState, node: NodeIx) -> String {
 fn ended_line(state: &RunState, event: &Event, file: &NamedWorkflow) -> Option<String> {
     let node = event.node()?;
     let shot = &state.plan().node(node).name;
-    let text = match (state.node(node).outcome()?, state.halt()) {
-        (Outcome::NotStarted, Some(halt)) => format!("not started: {}", halted(halt, &state.budget().caps())),
+    let text = match (state.node(node).outcome()?, state.halt_of(node)) {
+        (Outcome::NotStarted, Some(halt)) => {
+            format!("not started: {}", halted(&halt, &state.budget().caps()))
+        }
         (ended, _) => outcome(ended, shot, file)?,
     };
     Some(format!("{}: {text}", sanitize::line(shot)))

@@ -32,6 +32,8 @@ pub struct RunProjection {
     is_fail_fast: bool,
     halt: Option<Halt>,
     is_service_unusable: bool,
+    /// Then one that cannot be used ends the shots of that one only; which they are, the plan says.
+    has_several_services: bool,
     /// Films of the run's plan that could not be joined, by index.
     failed_films: HashSet<usize>,
 }
@@ -89,20 +91,23 @@ impl RunProjection {
         let RecordedEvent { seq, time, shot: name, event } = recorded;
         self.last_seq = self.last_seq.max(seq);
         self.last_time = self.last_time.max(time);
-        if let Event::RunConfigured { only, fail_fast } = &event {
+        if let Event::RunConfigured { only, fail_fast, several_services } = &event {
             self.only = only.as_ref().map(|names| names.iter().cloned().collect());
             self.is_fail_fast = *fail_fast;
+            self.has_several_services = *several_services;
         }
         if let Event::JoinFailed { index, .. } = &event {
             self.failed_films.insert(*index);
         }
+        let is_shared = !self.has_several_services;
+        let halts_every_shot = |halt: &Halt| is_shared || !matches!(halt, Halt::ServiceUnusable { .. });
         let mut halt = Halt::from_event(&event);
         self.is_service_unusable |= matches!(halt, Some(Halt::ServiceUnusable { .. }));
         if let Some(name) = name {
             let is_selected = self.is_selected(&name);
             let shot = self.shots.entry(name.clone()).or_insert_with(|| Shot::new(is_selected));
             shot.on_event(&event, time);
-            if let Some(halt) = &self.halt {
+            if let Some(halt) = self.halt.as_ref().filter(|halt| halts_every_shot(halt)) {
                 shot.on_halt(halt, time);
             }
             let is_failed = shot.kind() == StatusKind::Failed;
@@ -113,7 +118,9 @@ impl RunProjection {
         if let Some(halt) = halt
             && (self.halt.is_none() || halt == Halt::Interrupted)
         {
-            self.shots.values_mut().for_each(|shot| shot.on_halt(&halt, time));
+            if halts_every_shot(&halt) {
+                self.shots.values_mut().for_each(|shot| shot.on_halt(&halt, time));
+            }
             self.halt = Some(halt);
         }
         // Recorded only if it ends the grace period of an interrupted run.

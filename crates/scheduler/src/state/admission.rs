@@ -80,9 +80,7 @@ impl RunState {
     pub(super) fn admit(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         let lanes = 0..self.lanes.len();
         let submit_at = lanes.clone().filter_map(|lane| self.admit_submissions(lane, now, actions)).min();
-        if self.halt.is_some() {
-            self.cancel_ready();
-        }
+        self.cancel_ready();
         self.propagate_blocked();
         let poll_at = lanes.clone().filter_map(|lane| self.admit_polls(lane, now, actions)).min();
         let download_at = lanes.filter_map(|lane| self.admit_downloads(lane, now, actions)).min();
@@ -109,7 +107,8 @@ impl RunState {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) -> Option<Timestamp> {
-        if self.is_replay || self.queues.lookups > 0 || self.halt.is_some() {
+        let is_halted = self.halt.is_some() || self.lanes[lane].unusable.is_some();
+        if self.is_replay || self.queues.lookups > 0 || is_halted {
             return None;
         }
         let queues = &mut self.lanes[lane].queues;
@@ -349,12 +348,13 @@ impl RunState {
         }
     }
 
-    /// Cancels nodes that wait to be submitted. Under a cap, nodes that another run claims or that are being looked up still end
+    /// Cancels nodes that wait to be submitted, if the run or their service is halted. Under a cap, nodes that another run claims or that are being looked up still end
     /// normally.
     fn cancel_ready(&mut self) {
         let waiting: Vec<NodeIx> = self
             .lanes
             .iter()
+            .filter(|lane| self.halt.is_some() || lane.unusable.is_some())
             .flat_map(|Lane { queues: LaneQueues { ready, delayed, .. }, .. }| {
                 ready.iter().map(|(_, node)| *node).chain(delayed.iter().map(|(_, node)| *node))
             })
@@ -364,11 +364,14 @@ impl RunState {
         }
     }
 
-    /// Cancels what has not begun when the run is interrupted. Requests in preparation are discarded when their intent is recorded; a POST
+    /// Cancels the nodes that have not begun and are `halted`, when the run is interrupted or a service cannot be used. Requests in preparation are discarded when their intent is recorded; a POST
     /// in progress is awaited, so that its task id is recorded.
-    pub(super) fn cancel_pending(&mut self) {
+    pub(super) fn cancel_pending(&mut self, is_halted: impl Fn(&Self, NodeIx) -> bool) {
         let all: Vec<NodeIx> = self.plan.nodes().map(|(node, _)| node).collect();
         for node in all {
+            if !is_halted(self, node) {
+                continue;
+            }
             match self.node(node).phase {
                 Phase::Pending | Phase::LookingUp | Phase::ClaimedByOtherRun { .. } | Phase::Ready { .. } => {
                     self.cancel(node);

@@ -8,7 +8,7 @@ use workflow::plan::{NodeIx, Plan};
 use super::{NodeState, Phase, RunState};
 use crate::limits::{LimitDiscovery, ObservedLimits, RunLimits};
 use crate::polling::FirstPolls;
-use crate::{Policy, Timestamp};
+use crate::{Halt, Policy, Timestamp};
 
 /// What a run knows of one of its services, and the nodes that it is busy with.
 #[derive(Debug, Clone)]
@@ -18,6 +18,8 @@ pub(super) struct Lane {
     pub(super) policy: Policy,
     pub(super) limits: RunLimits,
     pub(super) first_polls: FirstPolls,
+    /// Why it cannot be used, if so: no key, no money, no answer. Its shots are not submitted; those of other services are.
+    pub(super) unusable: Option<Halt>,
     /// Whether the service has responded to any request of this run.
     pub(super) has_reached_service: bool,
     /// When the service last reported on any task.
@@ -67,6 +69,7 @@ impl Lane {
             limits: RunLimits::new(&policy),
             policy,
             first_polls: FirstPolls::default(),
+            unusable: None,
             has_reached_service: false,
             last_answer: None,
             unknown_tasks: BTreeSet::new(),

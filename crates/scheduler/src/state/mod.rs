@@ -136,15 +136,12 @@ impl RunState {
         if let Some(node) = unfinished_node {
             self.node_mut(node).shot.on_event(&event, now);
         }
-        let unusable = Halt::from_event(&event)
-            .filter(|halt| matches!(halt, Halt::ServiceUnusable { .. } | Halt::StorageUnusable { .. }));
-        let is_halted_now = unusable.is_some() && self.halt.is_none();
-        if is_halted_now {
-            // Before the shot fails: it is the reason of the halt even under `--fail-fast`.
-            self.halt = unusable;
-        }
+        // Before the shot fails: it is the reason of the halt even under `--fail-fast`.
+        let halted_lane = self.halt_at_unusable(&event);
         match event {
-            Event::RunConfigured { only, fail_fast } => self.run_configured(only, fail_fast),
+            Event::RunConfigured { only, fail_fast, several_services: _ } => {
+                self.run_configured(only, fail_fast);
+            }
             Event::Started => self.started(now, &mut actions),
             Event::LookupDone { node, key, existing, render } => {
                 // In a replay the record says which render it was.
@@ -190,8 +187,8 @@ impl RunState {
             Event::TimerFired => self.timer_fired(now),
             Event::Interrupted => self.interrupted(now, &mut actions),
         }
-        if is_halted_now && matches!(self.halt, Some(Halt::ServiceUnusable { .. })) {
-            self.cancel_pending();
+        if let Some(lane) = halted_lane {
+            self.cancel_pending(|state, node| state.lane_of[node.index()] == lane);
         }
         if let Some(node) = unfinished_node {
             self.halt_node(node);
@@ -203,7 +200,7 @@ impl RunState {
     /// Applies the run's halt, if any, to the node of an event. A request in preparation is discarded when its intent is recorded; after a
     /// budget halt it is submitted.
     fn halt_node(&mut self, node: NodeIx) {
-        if let Some(halt) = self.halt.clone()
+        if let Some(halt) = self.halt_of(node)
             && !matches!(self.node(node).phase, Phase::Preparing | Phase::Done)
         {
             let now = self.now;
@@ -233,6 +230,41 @@ impl RunState {
     #[must_use]
     pub fn node(&self, node: NodeIx) -> &NodeState {
         &self.nodes[node.index()]
+    }
+
+    /// Halts the run, or the service of the event's shot, if the event says that the disk or that service cannot be used. Returns the lane of a service
+    /// that is halted now. The run is halted once none of its services can be used.
+    fn halt_at_unusable(&mut self, event: &Event) -> Option<usize> {
+        let halt = Halt::from_event(event)?;
+        match (&halt, event.node()) {
+            (Halt::StorageUnusable { .. }, _) => {
+                self.halt.get_or_insert(halt);
+                None
+            }
+            (Halt::ServiceUnusable { .. }, Some(node)) => {
+                let index = self.lane_of[node.index()];
+                let lane = &mut self.lanes[index];
+                let is_new = lane.unusable.is_none() && self.halt.is_none();
+                lane.unusable.get_or_insert_with(|| halt.clone());
+                if self.lanes.iter().all(|lane| lane.unusable.is_some()) {
+                    self.halt.get_or_insert(halt);
+                }
+                is_new.then_some(index)
+            }
+            (
+                Halt::ServiceUnusable { .. }
+                | Halt::Interrupted
+                | Halt::BudgetExceeded { .. }
+                | Halt::FailFast { .. },
+                _,
+            ) => None,
+        }
+    }
+
+    /// Why nothing more is submitted of a node, if so: the halt of the run, or that of its service.
+    #[must_use]
+    pub fn halt_of(&self, node: NodeIx) -> Option<Halt> {
+        self.halt.clone().or_else(|| self.lane(node).unusable.clone())
     }
 
     /// Why nothing more is submitted, if so.

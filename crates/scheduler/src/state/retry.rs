@@ -95,7 +95,9 @@ impl RunState {
                         .lane(node)
                         .unreachable_since
                         .is_some_and(|since| now.since(since) >= self.policy(node).unreachable_timeout);
-                if (tries >= self.policy(node).max_submit_attempts || is_timed_out) && self.halt.is_none() {
+                if (tries >= self.policy(node).max_submit_attempts || is_timed_out)
+                    && self.halt_of(node).is_none()
+                {
                     return NextStep::Fail;
                 }
                 // Jitter, so that shots that were refused together do not retry together.
@@ -258,7 +260,7 @@ impl RunState {
 
     /// Whether the run pays for another task after such a failure of this one, as the shot's `retry` says.
     pub(super) fn may_retry(&self, node: NodeIx, kind: FailureKind) -> bool {
-        self.halt.is_none() && self.is_retried_after(node, kind)
+        self.halt_of(node).is_none() && self.is_retried_after(node, kind)
     }
 
     /// Whether the shot's `retry` covers such a failure of its task.

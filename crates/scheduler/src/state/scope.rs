@@ -1,5 +1,7 @@
 //! The scope of a run besides its plan: the selected shots, and fail-fast.
 
+use std::collections::BTreeSet;
+
 use workflow::plan::{NodeIx, Plan, Selection};
 
 use super::RunState;
@@ -20,7 +22,10 @@ impl RunScope {
     pub fn to_event(&self, plan: &Plan) -> Option<Event> {
         let names = |selection: &Selection| selection.nodes().map(|ix| plan.node(ix).name.clone()).collect();
         let only = self.selection.as_ref().map(names);
-        (only.is_some() || self.fail_fast).then_some(Event::RunConfigured { only, fail_fast: self.fail_fast })
+        let services: BTreeSet<_> = plan.nodes().map(|(_, node)| node.service.as_deref()).collect();
+        let (fail_fast, several_services) = (self.fail_fast, services.len() > 1);
+        let is_default = only.is_none() && !fail_fast && !several_services;
+        (!is_default).then_some(Event::RunConfigured { only, fail_fast, several_services })
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use workflow::plan::{NodeIx, OpenPick, PickKind};
 
+use super::lanes::Lane;
 use super::{FilmPhase, RunState};
 use crate::budget::{Amount, BudgetCaps};
 use crate::ids::{RunId, TaskId};
@@ -29,8 +30,10 @@ pub struct RunSummary {
     pub films: Vec<FilmSummary>,
     /// Picks to make, with at least one video to pick from.
     pub picks: Vec<PickSummary>,
-    /// Why the run stopped submitting, if it did.
+    /// Why the run stopped submitting, if it did, or the shots of one of its services.
     pub halt: Option<Halt>,
+    /// The services that could not be used, of several.
+    pub unusable: Vec<String>,
     /// The caps of the run.
     pub caps: BudgetCaps,
     /// What is reserved for tasks of this run that have not ended, as far as they are priced.
@@ -120,7 +123,12 @@ impl RunState {
         let nodes =
             self.plan.nodes().zip(shots).map(|((_, node), shot)| node_summary(&node.name, shot)).collect();
         let (caps, held, spent) = (self.budget.caps(), self.budget.reserved(), self.budget.spent());
-        RunSummary { run, nodes, films, picks, halt: self.halt, caps, held, spent }
+        let unusable: Vec<&Lane> = self.lanes.iter().filter(|lane| lane.unusable.is_some()).collect();
+        let halt = self.halt.or_else(|| unusable.first()?.unusable.clone());
+        let is_one_of_several = self.lanes.len() > 1;
+        let unusable =
+            unusable.into_iter().filter(|_| is_one_of_several).map(|lane| lane.service.clone()).collect();
+        RunSummary { run, nodes, films, picks, halt, unusable, caps, held, spent }
     }
 }
 

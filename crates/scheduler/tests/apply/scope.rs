@@ -8,7 +8,7 @@ use super::*;
 
 fn scoped(run: &mut Script, only: Option<&[&str]>, fail_fast: bool) {
     let only = only.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-    assert!(run.on(Event::RunConfigured { only, fail_fast }).is_empty());
+    assert!(run.on(Event::RunConfigured { only, fail_fast, several_services: false }).is_empty());
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn record(scope: Option<(Option<&[&str]>, bool)>, last: Vec<(&str, Event)>) -> R
     };
     if let Some((only, fail_fast)) = scope {
         let only = only.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-        record_event(None, Event::RunConfigured { only, fail_fast });
+        record_event(None, Event::RunConfigured { only, fail_fast, several_services: false });
     }
     for (name, event) in last {
         let node = event.node().expect("an event of a shot");
@@ -249,6 +249,10 @@ fn default_scope_is_not_recorded() {
     let only = workflow::plan::Selection::only(plan.find("b"));
     assert_eq!(
         RunScope { selection: Some(only), fail_fast: true }.to_event(&plan),
-        Some(Event::RunConfigured { only: Some(vec!["b".to_owned()]), fail_fast: true })
+        Some(Event::RunConfigured {
+            only: Some(vec!["b".to_owned()]),
+            fail_fast: true,
+            several_services: false
+        })
     );
 }

@@ -80,14 +80,28 @@ impl PriceTableReader<'_> {
             |text| !text.trim().is_empty(),
             "write `source: the service's price page`",
         );
+        let exchange = self.exchange(&table);
         let prices = self.prices(&table);
         Some(Prices {
+            exchange,
             currency: currency?,
             as_of: as_of?,
             source: source?,
             lines: prices,
             of_services: BTreeMap::new(),
         })
+    }
+
+    fn exchange(&mut self, table: &Mapping<'_>) -> Option<(String, Money)> {
+        let (key, value) = table.get(&keys::EXCHANGE)?;
+        let rate = Mapping::read(value, &keys::EXCHANGE_RATE, key.span, self.problems)?;
+        let currency = self.checked_text(
+            &rate,
+            &keys::EXCHANGE_CURRENCY,
+            is_currency,
+            "write the code of the currency (ISO 4217)",
+        );
+        Some((currency?, self.money(&rate, &keys::RATE)?))
     }
 
     fn checked_text(

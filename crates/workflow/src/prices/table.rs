@@ -11,6 +11,8 @@ use crate::units::{Money, VideoDuration};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prices {
     pub(super) currency: String,
+    /// Another currency, and what one unit of the table's is in it.
+    pub(super) exchange: Option<(String, Money)>,
     pub(super) as_of: String,
     pub(super) source: String,
     pub(super) lines: Vec<Price>,
@@ -104,13 +106,22 @@ impl Prices {
         &self.source
     }
 
-    /// With a table of its own for the tasks of a service, which are not looked up in this one.
+    /// With a table of its own for the tasks of a service, which are not looked up in this one. Its amounts become those of this table's currency.
     ///
     /// # Errors
-    /// It has another currency: the one that this table has.
-    pub fn with_service(mut self, service: &str, own: Self) -> Result<Self, String> {
+    /// It has another currency, and no rate of exchange for the one that this table has: that one.
+    pub fn with_service(mut self, service: &str, mut own: Self) -> Result<Self, String> {
         if own.currency != self.currency {
-            return Err(self.currency);
+            match own.exchange {
+                Some((currency, rate)) if currency == self.currency => {
+                    for price in &mut own.lines {
+                        price.per_second = exchanged(price.per_second, rate);
+                        price.per_task = exchanged(price.per_task, rate);
+                    }
+                    (own.currency, own.exchange) = (currency, None);
+                }
+                _ => return Err(self.currency),
+            }
         }
         self.of_services.insert(service.to_owned(), own);
         Ok(self)
@@ -179,4 +190,10 @@ impl Prices {
                 video_input: inputs.video_input,
             })
     }
+}
+
+/// An amount in another currency, rounded up: a cap must hold.
+fn exchanged(amount: Money, rate: Money) -> Money {
+    let micros = u128::from(amount.as_micros()) * u128::from(rate.as_micros());
+    Money::from_micros(u64::try_from(micros.div_ceil(1_000_000)).unwrap_or(u64::MAX))
 }

@@ -335,6 +335,7 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
         Shape::Any
         | Shape::Money
         | Shape::Currency
+        | Shape::Exchange
         | Shape::Date
         | Shape::Prices
         | Shape::Services

@@ -14,7 +14,7 @@ use crate::report::{sanitize, waits};
 pub(super) fn event<'a>(state: &'a RunState, event: &'a Event) -> Option<EventKind<'a>> {
     let shot = |node: &NodeIx| state.plan().node(*node).name.as_str();
     Some(match event {
-        Event::RunConfigured { only, fail_fast } => {
+        Event::RunConfigured { only, fail_fast, several_services: _ } => {
             EventKind::Configured { selected: only.as_ref().map(Vec::len), fail_fast: *fail_fast }
         }
         Event::Started

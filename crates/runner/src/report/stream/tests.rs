@@ -246,7 +246,7 @@ fn stream_lines_are_redacted_and_bounded() {
         polled(0, PollResult::Failed { failure: failure() }),
         polled(0, PollResult::Unreachable { reason: nasty.clone() }),
         polled(0, PollResult::Throttled { retry_after: None, reason: nasty.clone() }),
-        Event::RunConfigured { only: Some(vec![nasty.clone()]), fail_fast: true },
+        Event::RunConfigured { only: Some(vec![nasty.clone()]), fail_fast: true, several_services: false },
         polled(0, PollResult::Unauthorized { failure: failure() }),
         Event::DownloadFailed { node: ix, attempt: id, failure: failure(), partial_bytes: 0, next: None },
         downloaded(0),

@@ -9,7 +9,7 @@ use crate::{Action, Halt};
 impl RunState {
     pub(crate) fn interrupted(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         self.halt = Some(Halt::Interrupted);
-        self.cancel_pending();
+        self.cancel_pending(|_, _| true);
         // A POST in progress is awaited as well: its response has the id of a paid task.
         let in_flight: Vec<NodeIx> = self
             .plan

@@ -20,7 +20,7 @@ impl RunState {
         }
         // A recorded intent fits the budget, also after a budget halt.
         let halted = matches!(
-            self.halt,
+            self.halt_of(node),
             Some(
                 Halt::Interrupted
                     | Halt::ServiceUnusable { .. }

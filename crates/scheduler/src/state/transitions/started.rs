@@ -17,7 +17,8 @@ impl RunState {
     /// Looks up a waiting node whose dependencies are all done. One that waits for a pick ends here: a later run, with the pick, begins it.
     pub(crate) fn lookup_if_unblocked(&mut self, node: NodeIx, now: Timestamp, actions: &mut Vec<Action>) {
         // Existing work costs nothing, so a halted run still looks it up.
-        let may_look_up = !matches!(self.halt, Some(Halt::Interrupted | Halt::ServiceUnusable { .. }));
+        let may_look_up =
+            !matches!(self.halt_of(node), Some(Halt::Interrupted | Halt::ServiceUnusable { .. }));
         if self.node(node).phase != Phase::Pending || !may_look_up {
             return;
         }

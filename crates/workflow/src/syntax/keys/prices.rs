@@ -16,14 +16,37 @@ pub(crate) const SOURCE: KeySpec = KeySpec::new(
     "source: the service's price page",
 )
 .required();
+pub(crate) const EXCHANGE: KeySpec = KeySpec::new(
+    "exchange",
+    Shape::Exchange,
+    "the rate at which amounts are added to those of other tables in another currency",
+    "exchange: {currency: USD, rate: 0.14}",
+);
 pub(crate) const PRICES: KeySpec =
     KeySpec::new("prices", Shape::Prices, "what each model costs", "prices: [{model: m, per_second: 0.05}]")
         .required();
 
 pub(crate) const PRICE_TABLE: ObjectSpec = ObjectSpec {
     noun: "price table",
-    keys: &[&VERSION, &CURRENCY, &AS_OF, &SOURCE, &PRICES],
+    keys: &[&VERSION, &CURRENCY, &EXCHANGE, &AS_OF, &SOURCE, &PRICES],
     help: "begin with `version: 1`, `currency:`, `as_of:`, `source:` and a list of `prices:`",
+    is_open: false,
+};
+
+pub(crate) const EXCHANGE_CURRENCY: KeySpec =
+    KeySpec::new("currency", Shape::Currency, "the other currency", "currency: USD").required();
+pub(crate) const RATE: KeySpec = KeySpec::new(
+    "rate",
+    Shape::Money,
+    "what one unit of the table's currency is in the other one",
+    "rate: 0.14",
+)
+.required();
+
+pub(crate) const EXCHANGE_RATE: ObjectSpec = ObjectSpec {
+    noun: "exchange rate",
+    keys: &[&EXCHANGE_CURRENCY, &RATE],
+    help: "write it as `exchange: {currency: USD, rate: 0.14}`",
     is_open: false,
 };
 

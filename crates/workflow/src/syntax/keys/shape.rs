@@ -115,6 +115,8 @@ pub(crate) enum Shape {
     /// A decimal without sign.
     Money,
     Currency,
+    /// A currency and a rate.
+    Exchange,
     Date,
     Prices,
     /// Names with services.
@@ -218,6 +220,7 @@ impl fmt::Display for Shape {
             }
             Self::Money => "an amount of money such as 0.05",
             Self::Currency => "three capital letters, such as USD",
+            Self::Exchange => "a mapping such as `{currency: USD, rate: 0.14}`",
             Self::Date => "a date such as 2026-01-31",
             Self::Prices => "a list of prices",
             Self::Services => "a mapping of names to services",
