@@ -5,7 +5,7 @@ use contract::Contract;
 use serde_json::Value;
 
 use crate::support::proxy::{KEY, RecordedPost, RecordingProxy};
-use crate::support::{Output, Project};
+use crate::support::{Output, Project, cli_snapshot};
 
 /// Prompts that the service withholds, and one whose answer it loses.
 const FAULTS: &str = r#"{"faults": [
@@ -122,6 +122,37 @@ fn lost_answer_is_found_in_the_list_of_tasks() {
     let wrong = World::behind(RecordingProxy::faithful(), "xai", model, shots, ", echo: true");
     let refused = wrong.project.runner(&["check", "film.yaml"]).expect(2);
     assert!(refused.err.contains("gives nothing back by which a submission is found"), "{}", refused.err);
+}
+
+/// A task is cancelled where nothing but that comes of it, and is not asked for again by itself.
+#[test]
+fn task_is_cancelled_while_it_is_queued() {
+    let shots = "  - { id: wrong, prompt: a wrong turn }\n";
+    let model = "doubao-seedance-2-0-260128, resolution: 480p";
+    let world = World::behind(RecordingProxy::faithful(), "ark", model, shots, "");
+    world.proxy.hold_tasks(true);
+    assert_eq!(world.run(KEY, Some("after submitted")).code, None);
+    let cancel = |shot: &str| {
+        let arguments = ["resolve", "film.yaml", shot, "--cancel", "--trust-services"];
+        world.project.runner_with(("TEAM_KEY", KEY), &arguments)
+    };
+    cli_snapshot!("resolve_cancelled", cancel("wrong").expect(0));
+    cli_snapshot!("resolve_cancelled_before", cancel("wrong").expect(0));
+    let run = world.run(KEY, None);
+    assert_eq!(outcome(&run, "wrong"), "failed task", "{}", run.transcript());
+    assert_eq!(world.proxy.posts().len(), 1);
+    cancel("wrong").expect(2);
+
+    let world = World::behind(RecordingProxy::faithful(), "ark", model, shots, "");
+    assert_eq!(world.run(KEY, Some("after submitted")).code, None);
+    let late = || {
+        let arguments = ["resolve", "film.yaml", "--all", "--cancel", "--trust-services"];
+        world.project.runner_with(("TEAM_KEY", KEY), &arguments).expect(1)
+    };
+    assert!((0..200).any(|_| late().out.contains("is completed")));
+    cli_snapshot!("resolve_cancelled_late", late());
+    assert_eq!(world.run(KEY, None).code, Some(0));
+    assert_eq!(world.proxy.posts().len(), 1);
 }
 
 /// The model that takes images: some services have one of its own for that.

@@ -5,8 +5,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use contract::Contract;
 use contract::answer::Task;
+use contract::{Contract, TaskState};
 use futures_util::FutureExt as _;
 use progenitor_client::{ByteStream, Error, ResponseValue};
 use reqwest::{
@@ -90,6 +90,16 @@ struct Shared {
     base: Url,
     secret: SecretString,
     key: Key,
+}
+
+/// What came of the wish to cancel a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cancelled {
+    Yes,
+    /// It is in a state in which the service does not cancel it.
+    Not(TaskState),
+    /// The service cancels nothing, as far as its description says.
+    Unsupported,
 }
 
 impl Client {
@@ -267,6 +277,26 @@ impl Client {
         // What is no list has no such task; nothing follows from that.
         let body = self.read_text(response, MAX_REPEATED_REQUEST_BYTES).await?;
         Ok(Some(description.read_marked(&body, mark)))
+    }
+
+    /// Cancels a task, if it is in a state in which the service does that.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn cancel(&self, task_id: &str) -> Result<Cancelled, CallError> {
+        let description = &self.shared.description;
+        let (Some((operation, states)), Transport::Described(described)) =
+            (description.cancel(), &self.shared.transport)
+        else {
+            return Ok(Cancelled::Unsupported);
+        };
+        let state = self.get(task_id).await?.task.state;
+        if !states.contains(&state) {
+            return Ok(Cancelled::Not(state));
+        }
+        let response = described.get(operation, task_id).await?;
+        self.ensure_success(response, "", ErrorBody::in_response_to(0)).await?;
+        Ok(Cancelled::Yes)
     }
 
     /// Downloads a task's video (spec 4.3): by the operation for that, or from the URL that a poll gives now. Redirects are followed; the key is sent only within the API's origin.

@@ -33,7 +33,7 @@ mod unread_response;
 
 pub use call_error::{CallError, HttpError};
 pub use capture::CapturedRequest;
-pub use client::{Client, Polled};
+pub use client::{Cancelled, Client, Polled};
 pub use config::{ClientConfig, ConfigError};
 pub use contract::{Contract, FailureReason, PollError, Refused, TaskState, answer};
 pub use download::{Download, Resume};

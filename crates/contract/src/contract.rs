@@ -261,6 +261,13 @@ impl Contract {
         self.spec.tasks.operations.content.as_ref()
     }
 
+    /// The operation that cancels a task, and the states in which it does.
+    #[must_use]
+    pub fn cancel(&self) -> Option<(&Operation, &[crate::TaskState])> {
+        let tasks = &self.spec.tasks;
+        Some((tasks.operations.cancel.as_ref()?, &tasks.cancel.as_ref()?.states))
+    }
+
     /// Whether a completed task has the URL of its last frame.
     #[must_use]
     pub fn gives_last_frame(&self) -> bool {

@@ -73,6 +73,8 @@ struct Passing {
     http: reqwest::Client,
     records: Arc<Mutex<Vec<RecordedPost>>>,
     accepted: Arc<Mutex<Vec<(String, Bytes)>>>,
+    /// Ids of the tasks that a client has cancelled.
+    cancelled: Arc<Mutex<Vec<String>>>,
     /// Ids of the tasks that were submitted with [`OTHER_KEY`].
     of_other_account: Arc<Mutex<Vec<String>>>,
     switches: Arc<Switches>,
@@ -142,6 +144,7 @@ impl RecordingProxy {
                 http,
                 records: shared_records,
                 accepted: shared_accepted,
+                cancelled: Arc::default(),
                 of_other_account: Arc::default(),
                 switches: shared_switches,
                 fault: Arc::new(fault),
@@ -243,7 +246,18 @@ async fn pass(State(passing): State<Passing>, request: Request) -> Response {
     while parts.uri.path().starts_with("/files/") && switches.holds_files.load(Ordering::SeqCst) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    // The list of Ark, which the service behind does not have.
+    // What the service behind does not do in the dialect of Ark: it cancels nothing, and has no list.
+    if let Some((_, task)) = parts.uri.path().split_once("/contents/generations/tasks/") {
+        let mut cancelled = passing.cancelled.lock().expect("no handler panics");
+        if parts_method == Method::DELETE {
+            cancelled.push(task.to_owned());
+            return json_response(200, &serde_json::json!({}));
+        }
+        let status = if cancelled.iter().any(|id| id == task) { "cancelled" } else { "queued" };
+        if status == "cancelled" || switches.holds_tasks.load(Ordering::SeqCst) {
+            return json_response(200, &serde_json::json!({ "id": task, "status": status }));
+        }
+    }
     if parts_method == Method::GET && parts.uri.path().ends_with("/contents/generations/tasks") {
         let accepted = passing.accepted.lock().expect("no handler panics").clone();
         let item = |(id, body): &(String, Bytes)| {

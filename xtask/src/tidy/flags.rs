@@ -15,7 +15,7 @@ const WORKER: &str = "tests/cli/snapshots/cli__cluster__help_worker.snap";
 /// Flags of other programs.
 const OTHERS: &[(&str, &[&str])] = &[
     ("cargo", &["all-targets", "bins", "features", "locked", "path", "release", "workspace"]),
-    ("runner with the feature cluster", &["attach", "cancel", "run"]),
+    ("runner with the feature cluster", &["attach", "run"]),
     ("the arguments of code examples", &["pick"]),
     ("gh", &["repo"]),
 ];

@@ -29,6 +29,7 @@ pub(crate) struct Operations {
     pub(crate) result: Option<Operation>,
     pub(crate) content: Option<Operation>,
     pub(crate) list: Option<Operation>,
+    pub(crate) cancel: Option<Operation>,
 }
 
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];

@@ -25,6 +25,7 @@ pub(crate) struct Tasks {
     /// The id of the operation that gives the video's bytes.
     content: Option<String>,
     pub(crate) list: Option<Listing>,
+    pub(crate) cancel: Option<Cancel>,
     pub(crate) state: StatePlaces,
     #[serde(default)]
     pub(crate) progress: Vec<Pointer>,
@@ -110,6 +111,16 @@ pub(crate) struct Listing {
     /// Whether that is used (`echo` in services.yaml).
     #[serde(default)]
     pub(crate) is_marked: bool,
+}
+
+/// How a task is cancelled.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cancel {
+    operation: String,
+    /// In which states: in others, the operation may do something else, such as delete a finished task.
+    #[serde(default = "unfinished")]
+    pub(crate) states: Vec<TaskState>,
 }
 
 /// Where the state stands, and its words. A word that is not listed means that the task is running.
@@ -288,6 +299,10 @@ impl Tasks {
                 }
                 None => None,
             },
+            cancel: match &tasks.cancel {
+                Some(cancel) => Some(Operation::find(root, &node.need("cancel")?, &cancel.operation)?),
+                None => None,
+            },
         };
         tasks.check_poll_urls(root, &node)?;
         Ok(tasks)
@@ -408,6 +423,10 @@ fn normalized(word: &str) -> String {
 
 fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn unfinished() -> Vec<TaskState> {
+    vec![TaskState::Queued, TaskState::Running]
 }
 
 /// Where a description does not say more: what these statuses mean by RFC 9110.

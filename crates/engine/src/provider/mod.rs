@@ -9,7 +9,7 @@ pub mod remote;
 use std::io::Write;
 
 use client::CallError;
-pub use client::PreparedRequest;
+pub use client::{Cancelled, PreparedRequest};
 use futures_util::future::BoxFuture;
 
 pub use account::{Account, Accounts, account_digest};
@@ -77,6 +77,11 @@ pub trait Provider: Send + Sync {
     /// Looks for the tasks created by an indeterminate submission, by the digest of its request. Few services support it.
     fn find_tasks<'a>(&'a self, _digest: &'a str, _since: Timestamp) -> BoxFuture<'a, SubmissionLookup> {
         Box::pin(std::future::ready(SubmissionLookup::Unsupported))
+    }
+
+    /// Cancels a task, if it is in a state in which the service does that.
+    fn cancel<'a>(&'a self, _task: &'a TaskId) -> BoxFuture<'a, Result<Cancelled, Failure>> {
+        Box::pin(std::future::ready(Ok(Cancelled::Unsupported)))
     }
 
     /// Marks the request of an attempt, where the service gives such a mark back in its list of tasks.

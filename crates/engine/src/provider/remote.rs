@@ -7,8 +7,8 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
-    DownloadSink, DownloadStart, Provider, Resume, Submission, SubmissionLookup, TaskDescription, classify,
-    not_prepared,
+    Cancelled, DownloadSink, DownloadStart, Provider, Resume, Submission, SubmissionLookup, TaskDescription,
+    classify, not_prepared,
 };
 use scheduler::{AttemptId, Failure, FailureKind, PollResult, TaskId, Timestamp};
 use workflow::units::VideoDuration;
@@ -101,6 +101,10 @@ impl Provider for Remote {
                 created_at: task.created_at_ms.map(Timestamp),
             })
         })
+    }
+
+    fn cancel<'a>(&'a self, task: &'a TaskId) -> BoxFuture<'a, Result<Cancelled, Failure>> {
+        Box::pin(async move { self.client.cancel(task.as_str()).await.map_err(classify::download) })
     }
 
     fn mark(&self, request: &mut Value, attempt: &AttemptId) {

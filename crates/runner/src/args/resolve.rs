@@ -15,7 +15,7 @@ pub(crate) struct ResolveArgs {
     /// Shots, attempts or tasks, as `resolve FILE` lists them.
     #[arg(value_name = "SHOT", group = "submissions")]
     pub(crate) shots: Vec<String>,
-    /// Every submission of the workflow that `resolve FILE` lists; with a folder, of all its workflows.
+    /// Every submission of the workflow that `resolve FILE` lists (with --cancel: every task in flight); with a folder, of all its workflows.
     #[arg(long, group = "submissions", conflicts_with = "adopt", requires = "resolution")]
     pub(crate) all: bool,
     #[command(flatten)]
@@ -49,4 +49,7 @@ pub(crate) struct ResolutionArgs {
     /// `run --rerun` asks for it.
     #[arg(long, requires = "submissions")]
     pub(crate) abandon: bool,
+    /// Cancel the task at the service, where it does that: many cancel only what is queued. The next run learns what came of it.
+    #[arg(long, requires = "submissions")]
+    pub(crate) cancel: bool,
 }

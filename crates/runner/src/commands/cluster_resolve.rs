@@ -14,6 +14,10 @@ use crate::report::sanitize;
 use crate::shell;
 
 pub(super) async fn resolve(args: ResolveArgs, address: ClusterAddress) -> Result<Exit, CommandError> {
+    if args.resolution.cancel {
+        return Err(CommandError::invalid("--cancel is for runs on this machine")
+            .hint("cancel the tasks of a run on an engine in your account at the service"));
+    }
     let client = address.client.clone();
     let records = address.records(workflow_name(&args.file)?.as_deref()).await?;
     let file = shell::path(&args.file) + &args.engine.suffix();

@@ -1,6 +1,7 @@
 //! `runner resolve`: a person states the outcome of an indeterminate submission, as seen in the account at the service, or closes a task
 //! whose video is gone.
 
+mod cancel;
 mod list;
 mod selected;
 mod verify;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use engine::Ledger;
 use engine::ledger::AttemptRow;
 use renderer::Renderer;
-use scheduler::{Resolution, TaskId};
+use scheduler::{AttemptState, Resolution, TaskId};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -52,10 +53,18 @@ pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> R
         return super::cluster_resolve::resolve(args, address).await;
     }
     let ledger = paths.open_ledger(&args.file)?;
+    if args.resolution.cancel {
+        return cancel::cancel(&ledger, &args, &paths, renderer).await;
+    }
     let Some(resolution) = resolution(&args)? else {
         return list::list(&ledger, &args.file, &args.shots, args.format);
     };
-    let rows = selected::selected(&ledger, &args, &resolution)?;
+    let mut candidates = selected::undecided(&ledger)?;
+    if resolution == Resolution::Abandoned {
+        candidates.extend(ledger.open_tasks()?);
+    }
+    let is_listed = |state| !matches!(state, AttemptState::Abandoned | AttemptState::Submitted);
+    let rows = selected::selected(&ledger, &args, candidates, is_listed)?;
     if let Resolution::Accepted { task } = &resolution
         && !args.no_verify
     {
@@ -80,7 +89,7 @@ pub(crate) async fn resolve(args: ResolveArgs, renderer: Arc<dyn Renderer>) -> R
 
 /// The resolution that the arguments state, if they do.
 pub(super) fn resolution(args: &ResolveArgs) -> Result<Option<Resolution>, CommandError> {
-    let ResolutionArgs { adopt, resubmit, abandon } = &args.resolution;
+    let ResolutionArgs { adopt, resubmit, abandon, cancel: _ } = &args.resolution;
     match adopt {
         Some(_) if args.shots.len() > 1 => {
             Err(CommandError::invalid("--adopt names the task of one submission: name one shot"))

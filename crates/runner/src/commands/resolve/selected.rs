@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engine::Ledger;
 use engine::ledger::AttemptRow;
-use scheduler::{AttemptId, AttemptState, Resolution, TaskId};
+use scheduler::{AttemptId, AttemptState, TaskId};
 
 use crate::args::{OverrideArgs, ResolveArgs};
 use crate::error::CommandError;
@@ -16,21 +16,17 @@ use crate::shell;
 /// How many shots an error lists.
 const MAX_LISTED: usize = 12;
 
-/// The attempts that the arguments name, each once.
+/// The attempts among the candidates that the arguments name, each once; with `--all` those in these states.
 pub(super) fn selected(
     ledger: &Ledger,
     args: &ResolveArgs,
-    resolution: &Resolution,
+    mut candidates: Vec<AttemptRow>,
+    is_listed: impl Fn(AttemptState) -> bool,
 ) -> Result<Vec<AttemptRow>, CommandError> {
-    let mut candidates = undecided(ledger)?;
-    if *resolution == Resolution::Abandoned {
-        candidates.extend(ledger.open_tasks()?);
-    }
     if args.all {
         let workflow = workflow_name(&args.file)?;
         candidates.retain(|row| {
-            !matches!(row.state, AttemptState::Abandoned | AttemptState::Submitted)
-                && workflow.as_ref().is_none_or(|workflow| *workflow == row.workflow)
+            is_listed(row.state) && workflow.as_ref().is_none_or(|workflow| *workflow == row.workflow)
         });
         return Ok(candidates);
     }
