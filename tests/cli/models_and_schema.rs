@@ -69,6 +69,25 @@ fn description_is_checked_with_place_and_remedy() {
 }
 
 #[test]
+fn descriptions_are_compared() {
+    let workflow = "version: 1\nname: sea\nservice: xai\nshots:\n  \
+                    - {id: sea, model: grok-imagine-video, seconds: 12, ratio: \"16:9\", prompt: a quiet sea}\n";
+    let project = Project::new("sea.yaml", workflow);
+    let old = fs_err::read_to_string(root().join("services/xai.yaml")).expect("a description");
+    let new = old.replace("maximum: 15", "maximum: 10").replace("default: 480p", "default: 720p");
+    fs_err::write(project.file("new.yaml"), new).expect("a writable folder");
+    fs_err::write(project.file("twice.yaml"), "openapi: 3.0.3\nopenapi: 3.0.3\n").expect("a writable folder");
+    for (name, exit, arguments) in [
+        ("services_diff_compatible", 0, &["new.yaml", "xai"][..]),
+        ("services_diff_breaking", 1, &["xai", "new.yaml", "--workflow", "sea.yaml"]),
+        ("services_diff_invalid", 2, &["xai", "twice.yaml"]),
+        ("services_diff_missing_workflow", 2, &["xai", "new.yaml", "--workflow", "dune.yaml"]),
+    ] {
+        cli_snapshot!(name, project.runner(&[&["services", "diff"], arguments].concat()).expect(exit));
+    }
+}
+
+#[test]
 fn schema_matches_published_file() {
     let project = Project::new("any.yaml", "");
     let output = project.runner(&["schema"]).expect(0);

@@ -22,7 +22,6 @@ mod nightly;
 mod release;
 mod repository;
 mod sheet;
-mod spec;
 mod stub_account;
 mod stub_video;
 mod suite;
@@ -60,11 +59,6 @@ enum Command {
     },
     /// Builds the guide as a book into target/book, with mdBook.
     Book(book::Book),
-    /// Compares revisions of openapi.yaml.
-    Spec {
-        #[command(subcommand)]
-        command: spec::Spec,
-    },
     /// Checks the service against openapi.yaml with schemathesis, which needs Python and, the first time, the network.
     Conformance(conformance::Conformance),
     /// Drives the service with the newest openai-python and openai-node. Needs Python, Node.js and the network.
@@ -105,7 +99,6 @@ fn main() -> ExitCode {
         Command::VerifyFilm { file } => verify_film::verify(&file),
         Command::Generate { check } => generate::run(root, check),
         Command::Book(args) => book::run(root, &args),
-        Command::Spec { command } => return spec::run(root, &command),
         Command::Conformance(args) => conformance::run(root, &args),
         Command::Clients => clients::run(),
         Command::Handover => handover::run(),

@@ -46,7 +46,7 @@ pub(crate) use self::schema::{SchemaArgs, SchemaKind};
 pub(crate) use self::selection::SelectionArgs;
 pub(crate) use self::serve::{KeyLimitArgs, KeysCommand, NewKeyArgs, ServeArgs, ServeCommand, SetKeyArgs};
 pub(crate) use self::services::{
-    CheckDescriptionArgs, ListArgs, ServicesArgs, ServicesCommand, ShowArgs, TrustArgs,
+    CheckDescriptionArgs, DiffArgs, ListArgs, ServicesArgs, ServicesCommand, ShowArgs, TrustArgs,
 };
 pub(crate) use self::status::StatusArgs;
 pub(crate) use self::ui::UiArgs;
@@ -82,7 +82,7 @@ Environment:
 
 Exit codes:
   0    success
-  1    a shot or a film failed
+  1    a shot or a film failed; with `services diff`, a client may break
   2    invalid input: arguments, files or environment variables; nothing was submitted
   3    action needed: an open pick, also where `pick` lists it; an indeterminate submission; a task
        that is missing, left in flight, at another service or of another account; a shot blocked by
@@ -128,7 +128,7 @@ pub(crate) enum Command {
     Ledger(LedgerArgs),
     /// Resolve indeterminate submissions, whose outcome is unknown, and close tasks whose video is gone. Without a shot: list them.
     Resolve(ResolveArgs),
-    /// The services that the program knows: list them, show their models, check a description.
+    /// The services that the program knows: list them, show their models, check or compare descriptions.
     Services(ServicesArgs),
     /// Print a JSON Schema: of workflow files, events, status records, manifests or sidecars.
     Schema(SchemaArgs),

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-#[cfg(feature = "cluster")]
 use std::sync::Arc;
 
 use contract::Contract;
+use contract::diff::Diff;
 use engine::ledger::LedgerReader;
 use workflow::plan::Plan;
-use workflow::{AskedRenders, CheckOutcome, DirFiles, MediaGate, Options, ParamFile, Picks};
+use workflow::{AskedRenders, CheckOutcome, DirFiles, Impact, MediaGate, Options, ParamFile, Picks};
 
 use crate::args::OverrideArgs;
 use crate::ffmpeg;
@@ -101,6 +101,15 @@ pub(crate) fn check_with_files(
         Ok(checked)
     });
     (checked, files)
+}
+
+/// What a change of a description does to a workflow.
+pub(crate) fn impact(file: &Path, contracts: [&Arc<Contract>; 2], diff: &Diff) -> Result<Impact, LoadError> {
+    let text = read(file).map_err(unreadable)?;
+    let paths = ProjectPaths::for_workflow(file).map_err(unreadable)?;
+    let files = DirFiles::new(&paths.folder, media_gate());
+    let options = options(file, &OverrideArgs::default())?;
+    Ok(workflow::impact(&text, &file.display().to_string(), &files, &options, contracts, diff))
 }
 
 /// The media gate on this machine.

@@ -12,6 +12,7 @@
 //! [`check`] runs all phases and reports every problem; [`load`] is the same for callers who need only the plan.
 //!
 //! Floors: a file uses what is on its own floor or below.
+//! 6. `impact`: a workflow under two descriptions.
 //! 5. `load`, `import`, `examples`: the compiler as a whole, and what is made for it.
 //! 4. `include`, `matrix`, `expand`, `seal`, `prices`, `description`, `services_file`, `edit`, `scaffold`: passes over a workflow or a file beside it.
 //! 3. `syntax`, `template`, `schema`, then `advice`, which makes messages of what is wrong with a file.
@@ -28,6 +29,7 @@ mod encoding;
 mod examples;
 mod expand;
 mod files;
+mod impact;
 pub mod import;
 mod include;
 mod letters;
@@ -59,6 +61,7 @@ pub use diagnostic::{CODES, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report,
 pub use examples::{CodeExample, code_example};
 pub use expand::Instances;
 pub use files::{DirEntry, DirFiles, FileError, Files, InMemory};
+pub use impact::{Impact, impact};
 pub use letters::{is_name_letter, normalized};
 pub use load::{CheckOutcome, check, expand, load, parse};
 pub use media_gate::{

@@ -10,6 +10,7 @@ mod fields;
 mod fixture;
 mod gate;
 mod hostile;
+mod impact;
 mod plan;
 mod prices;
 mod scaffold;

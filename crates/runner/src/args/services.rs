@@ -22,6 +22,8 @@ pub(crate) enum ServicesCommand {
     Trust(TrustArgs),
     /// Check a description, and show what it reads from an answer of its service.
     Check(CheckDescriptionArgs),
+    /// Compare two descriptions: what changed for clients, and what that does to workflows. Exit code 1: a client may break.
+    Diff(DiffArgs),
 }
 
 #[derive(Debug, Args)]
@@ -61,6 +63,22 @@ pub(crate) struct CheckDescriptionArgs {
     /// The HTTP status that the answer had.
     #[arg(long, value_name = "STATUS", default_value_t = 200, requires = "answer", value_parser = clap::value_parser!(u16).range(100..600))]
     pub(crate) status: u16,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// The description before: a file, or a service of `runner services list`.
+    #[arg(value_name = "OLD")]
+    pub(crate) old: String,
+    /// The description after.
+    #[arg(value_name = "NEW")]
+    pub(crate) new: String,
+    /// A workflow whose requests are compared; more than once for several.
+    #[arg(long = "workflow", value_name = "FILE")]
+    pub(crate) workflows: Vec<PathBuf>,
+    /// Workflow file, or the folder that contains it and `services.yaml`.
+    #[arg(long = "in", value_name = "FILE|FOLDER", default_value = ".")]
+    pub(crate) project: PathBuf,
 }
 
 #[derive(Debug, Args)]

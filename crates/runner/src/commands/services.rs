@@ -10,10 +10,11 @@ use contract::{Contract, Model, Placement, Refused, ResolutionSource, TaskState,
 use serde_json::{Value, json};
 use workflow::services::{REHEARSAL, ServiceAddress, Services};
 
-use crate::args::{CheckDescriptionArgs, Format, ListArgs, ServicesCommand, ShowArgs, TrustArgs};
+use crate::args::{CheckDescriptionArgs, DiffArgs, Format, ListArgs, ServicesCommand, ShowArgs, TrustArgs};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::input_file;
+use crate::load;
 use crate::project_paths::ProjectPaths;
 use crate::report::{Table, sanitize};
 use crate::services;
@@ -25,6 +26,7 @@ pub(crate) fn services(command: &ServicesCommand) -> Result<Exit, CommandError> 
         ServicesCommand::List(args) => list(args),
         ServicesCommand::Show(args) => show(args),
         ServicesCommand::Check(args) => check(args),
+        ServicesCommand::Diff(args) => diff(args),
         ServicesCommand::Trust(args) => trust(args),
     }
 }
@@ -53,7 +55,8 @@ pub(super) fn description(name: &str, project: &Path) -> Result<Option<Arc<Contr
         return Err(CommandError::invalid(format!("there is neither a service nor a file `{name}`"))
             .hint(format!("the services are {names}")));
     }
-    let checked = workflow::description::check(&input_file::read(file)?, name);
+    let bytes = input_file::read(file).map_err(CommandError::invalid)?;
+    let checked = workflow::description::check(&bytes, name);
     if !checked.report.diagnostics.is_empty() {
         err!("{}", checked.report.render(terminal::has_color()));
     }
@@ -239,6 +242,24 @@ fn check(args: &CheckDescriptionArgs) -> Result<Exit, CommandError> {
     outln!("as the answer to a submission: {}", submission(&contract, args.status, &body));
     outln!("as the answer to a poll: {}", poll(&contract, args.status, &body));
     Ok(Exit::Done)
+}
+
+fn diff(args: &DiffArgs) -> Result<Exit, CommandError> {
+    let (old, new) = (description(&args.old, &args.project)?, description(&args.new, &args.project)?);
+    let (Some(old), Some(new)) = (old, new) else { return Ok(Exit::InvalidInput) };
+    let diff = contract::diff::diff(&old, &new).map_err(CommandError::invalid)?;
+    let mut text = diff.to_text();
+    if !args.workflows.is_empty() {
+        text.push_str("\nworkflows\n");
+    }
+    for file in &args.workflows {
+        match load::impact(file, [&old, &new], &diff) {
+            Ok(impact) => text.push_str(&impact.to_string()),
+            Err(error) => return Ok(error.report(Format::Text)),
+        }
+    }
+    text.lines().for_each(|line| outln!("{}", sanitize::line(line)));
+    Ok(if diff.breaks() { Exit::Failed } else { Exit::Done })
 }
 
 fn submission(contract: &Contract, status: u16, body: &str) -> String {

@@ -1,36 +1,62 @@
-//! Impact of a contract change on a workflow: compiles it under both contracts and compares the requests.
+//! The impact of a changed description on a workflow: compiles it under both and compares the requests.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::fmt;
+use std::sync::Arc;
 
 use contract::diff::{Change, Diff, Direction, Subject};
 use contract::{Contract, Family};
 use serde_json::{Map, Value};
-use workflow::plan::{Node, Plan};
-use workflow::{DirFiles, Options, Report};
 
-/// Impact of the new contract on one workflow.
+use crate::diagnostic::Report;
+use crate::files::Files;
+use crate::load::load;
+use crate::options::Options;
+use crate::plan::{Node, Plan};
+use crate::services::{Service, Services};
+
+/// Impact of a new description on one workflow. Shown, it is text for a terminal.
 #[derive(Debug)]
-pub(crate) struct Impact {
+pub struct Impact {
     /// The file name.
-    pub(crate) workflow: String,
+    workflow: String,
     /// What becomes of its requests.
-    pub(crate) verdict: &'static str,
+    verdict: &'static str,
     /// Errors, shots whose requests differ, and the changes of models and fields that it uses and of defaults that it relies on.
-    pub(crate) details: Vec<String>,
+    details: Vec<String>,
 }
 
-/// Compiles the workflow under both contracts.
-pub(super) fn impact(
-    file: &Path,
-    name: &str,
-    old: &Contract,
-    new: &Contract,
+impl fmt::Display for Impact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "  {}: {}", self.workflow, self.verdict)?;
+        self.details.iter().try_for_each(|line| writeln!(f, "    {line}"))
+    }
+}
+
+/// Compiles the workflow under both descriptions. They are those of shots that name no service, and of the services of the same title.
+#[must_use]
+pub fn impact(
+    bytes: &[u8],
+    file_name: &str,
+    files: &dyn Files,
+    options: &Options,
+    [old, new]: [&Arc<Contract>; 2],
     diff: &Diff,
-) -> Result<Impact, String> {
-    let bytes = fs_err::read(file).map_err(|error| error.to_string())?;
-    let folder = DirFiles::new(file.parent().unwrap_or(Path::new("")), engine::MEDIA_GATE);
-    let compile = |contract: &Contract| workflow::load(&bytes, name, &folder, &Options::default(), contract);
+) -> Impact {
+    let services = &options.services;
+    let is_described =
+        |service: &Service| [old, new].iter().any(|contract| contract.title() == service.contract.title());
+    let compile = |contract: &Arc<Contract>| {
+        let described = services.names().filter_map(|name| {
+            let mut service = services.get(name)?.clone();
+            if is_described(&service) {
+                service.contract = Arc::clone(contract);
+            }
+            Some((name.to_owned(), service))
+        });
+        let options = Options { services: Services::new(described.collect()), ..options.clone() };
+        load(bytes, file_name, files, &options, contract)
+    };
     let (before, after) = (compile(old), compile(new));
     let (verdict, mut details) = match (&before, &after) {
         (Ok(before), Ok(after)) => match changed_shots(before, after) {
@@ -42,9 +68,13 @@ pub(super) fn impact(
         (Err(_), Err(report)) => ("still invalid", problems(report)),
     };
     if let Some(plan) = before.as_ref().ok().or(after.as_ref().ok()) {
-        details.extend(relevant_changes(plan, old, new, diff));
+        let is_own = |node: &&Node| {
+            node.service.as_deref().is_none_or(|name| services.get(name).is_some_and(is_described))
+        };
+        let nodes: Vec<&Node> = plan.nodes().map(|(_, node)| node).filter(is_own).collect();
+        details.extend(relevant_changes(&nodes, old, new, diff));
     }
-    Ok(Impact { workflow: name.to_owned(), verdict, details })
+    Impact { workflow: file_name.to_owned(), verdict, details }
 }
 
 fn problems(report: &Report) -> Vec<String> {
@@ -56,20 +86,17 @@ fn problems(report: &Report) -> Vec<String> {
 
 /// The shots whose requests differ, each with the differences by JSON pointer.
 fn changed_shots(before: &Plan, after: &Plan) -> Vec<String> {
-    let by_name = |plan: &Plan| -> BTreeMap<String, Node> {
-        plan.nodes().map(|(_, node)| (node.name.clone(), node.clone())).collect()
-    };
+    fn by_name(plan: &Plan) -> BTreeMap<&str, Value> {
+        plan.nodes().map(|(_, node)| (node.name.as_str(), Value::Object(node.request.to_map()))).collect()
+    }
     let (before, after) = (by_name(before), by_name(after));
-    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let names: BTreeSet<&str> = before.keys().chain(after.keys()).copied().collect();
     let differing = names.into_iter().filter_map(|name| {
         let mut changes = Vec::new();
         match (before.get(name), after.get(name)) {
-            (Some(before), Some(after)) => {
-                let request = |node: &Node| Value::Object(node.request.to_map());
-                differences("", Some(&request(before)), Some(&request(after)), &mut changes);
-            }
             (None, _) => changes.push("the shot is new".to_owned()),
             (_, None) => changes.push("the shot is gone".to_owned()),
+            (before, after) => differences("", before, after, &mut changes),
         }
         (!changes.is_empty()).then(|| format!("{name}: {}", changes.join("; ")))
     });
@@ -92,13 +119,12 @@ fn differences(pointer: &str, before: Option<&Value>, after: Option<&Value>, out
     }
 }
 
-/// The changes that are relevant to the plan's requests, with how they use them: a field is `sent` or, where its default changed, `omitted`; a model
-/// is `used`.
-fn relevant_changes(plan: &Plan, old: &Contract, new: &Contract, diff: &Diff) -> Vec<String> {
+/// The changes that are relevant to requests, with how these use them: a field is `sent` or, where its default changed, `omitted`; a model is `used`.
+fn relevant_changes(nodes: &[&Node], old: &Contract, new: &Contract, diff: &Diff) -> Vec<String> {
     let mut relevant = Vec::new();
     for change in diff.changes.iter().filter(|change| change.direction == Direction::Request) {
         let is_default = change.subject == Subject::Default;
-        let concerned = plan.nodes().filter(|(_, node)| {
+        let concerned = nodes.iter().filter(|node| {
             let contract = if old.model(&node.model).is_some() { old } else { new };
             concerns(change, contract, &node.family, &node.model, &node.request.to_map(), is_default)
         });
