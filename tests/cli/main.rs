@@ -37,6 +37,7 @@ mod media_gate;
 mod misleading_responses;
 mod missing_tasks;
 mod models_and_schema;
+mod new_description;
 mod picks;
 mod plan;
 mod redelivered_videos;

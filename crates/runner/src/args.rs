@@ -46,7 +46,7 @@ pub(crate) use self::schema::{SchemaArgs, SchemaKind};
 pub(crate) use self::selection::SelectionArgs;
 pub(crate) use self::serve::{KeyLimitArgs, KeysCommand, NewKeyArgs, ServeArgs, ServeCommand, SetKeyArgs};
 pub(crate) use self::services::{
-    CheckDescriptionArgs, DiffArgs, ListArgs, ServicesArgs, ServicesCommand, ShowArgs, TrustArgs,
+    CheckDescriptionArgs, DiffArgs, ListArgs, NewArgs, ServicesArgs, ServicesCommand, ShowArgs, TrustArgs,
 };
 pub(crate) use self::status::StatusArgs;
 pub(crate) use self::ui::UiArgs;
@@ -128,7 +128,7 @@ pub(crate) enum Command {
     Ledger(LedgerArgs),
     /// Resolve indeterminate submissions, whose outcome is unknown, and close tasks whose video is gone. Without a shot: list them.
     Resolve(ResolveArgs),
-    /// The services that the program knows: list them, show their models, check or compare descriptions.
+    /// The services that the program knows: list them, show their models, check, compare or create descriptions.
     Services(ServicesArgs),
     /// Print a JSON Schema: of workflow files, events, status records, manifests or sidecars.
     Schema(SchemaArgs),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use contract::{Contract, SpecError};
+use serde_json::Value;
 
 use crate::advice;
 use crate::diagnostic::{Diagnostic, Problems, Report};
@@ -14,6 +15,8 @@ use crate::yaml::Yaml;
 pub struct DescriptionOutcome {
     /// The description, where the file has no errors.
     pub contract: Option<Arc<Contract>>,
+    /// What is in the file, where it can be read.
+    pub document: Option<Value>,
     pub report: Report,
 }
 
@@ -24,6 +27,7 @@ pub fn check(bytes: &[u8], file_name: &str) -> DescriptionOutcome {
     let source = read_text(bytes, file_name, &mut problems);
     let tree = if problems.any() { None } else { advice::read(&source, &mut problems) };
     let tree = if problems.any() { None } else { tree };
+    let document = tree.as_ref().map(Yaml::to_json);
     let contract = tree.and_then(|tree| match Contract::from_document(tree.to_json()) {
         Ok(contract) => Some(Arc::new(contract)),
         Err(error) => {
@@ -32,7 +36,7 @@ pub fn check(bytes: &[u8], file_name: &str) -> DescriptionOutcome {
         }
     });
     let (diagnostics, unlisted) = problems.into_sorted();
-    DescriptionOutcome { contract, report: Report { source, diagnostics, unlisted } }
+    DescriptionOutcome { contract, document, report: Report { source, diagnostics, unlisted } }
 }
 
 fn diagnostic(error: SpecError, tree: &Yaml) -> Diagnostic {

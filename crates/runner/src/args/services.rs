@@ -22,6 +22,8 @@ pub(crate) enum ServicesCommand {
     Trust(TrustArgs),
     /// Check a description, and show what it reads from an answer of its service.
     Check(CheckDescriptionArgs),
+    /// Create a commented description of a service that is not in the list, or draft one from its OpenAPI document.
+    New(NewArgs),
     /// Compare two descriptions: what changed for clients, and what that does to workflows. Exit code 1: a client may break.
     Diff(DiffArgs),
 }
@@ -63,6 +65,19 @@ pub(crate) struct CheckDescriptionArgs {
     /// The HTTP status that the answer had.
     #[arg(long, value_name = "STATUS", default_value_t = 200, requires = "answer", value_parser = clap::value_parser!(u16).range(100..600))]
     pub(crate) status: u16,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NewArgs {
+    /// File to create.
+    #[arg(default_value = "my-api.yaml")]
+    pub(crate) file: PathBuf,
+    /// The OpenAPI 3.0 document of the service, YAML or JSON: what it says is carried over, the rest is guessed and marked.
+    #[arg(long, value_name = "OPENAPI")]
+    pub(crate) from: Option<PathBuf>,
+    /// The path of the POST operation that accepts a task, such as `/v1/videos` [default: the only one that takes a prompt].
+    #[arg(long, value_name = "PATH", requires = "from")]
+    pub(crate) operation: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -8,16 +8,21 @@ use std::sync::Arc;
 use contract::answer::Task;
 use contract::{Contract, Model, Placement, Refused, ResolutionSource, TaskState, Word};
 use serde_json::{Value, json};
+use workflow::scaffold;
 use workflow::services::{REHEARSAL, ServiceAddress, Services};
 
-use crate::args::{CheckDescriptionArgs, DiffArgs, Format, ListArgs, ServicesCommand, ShowArgs, TrustArgs};
+use super::atomic_write::atomic_write;
+use crate::args::{
+    CheckDescriptionArgs, DiffArgs, Format, ListArgs, NewArgs, ServicesCommand, ShowArgs, TrustArgs,
+};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::input_file;
+use crate::input_file::{self, LoadError};
 use crate::load;
 use crate::project_paths::ProjectPaths;
 use crate::report::{Table, sanitize};
 use crate::services;
+use crate::shell;
 use crate::terminal;
 use crate::trust;
 
@@ -26,6 +31,7 @@ pub(crate) fn services(command: &ServicesCommand) -> Result<Exit, CommandError> 
         ServicesCommand::List(args) => list(args),
         ServicesCommand::Show(args) => show(args),
         ServicesCommand::Check(args) => check(args),
+        ServicesCommand::New(args) => new(args),
         ServicesCommand::Diff(args) => diff(args),
         ServicesCommand::Trust(args) => trust(args),
     }
@@ -241,6 +247,30 @@ fn check(args: &CheckDescriptionArgs) -> Result<Exit, CommandError> {
     let body = String::from_utf8_lossy(&input_file::read(answer)?).into_owned();
     outln!("as the answer to a submission: {}", submission(&contract, args.status, &body));
     outln!("as the answer to a poll: {}", poll(&contract, args.status, &body));
+    Ok(Exit::Done)
+}
+
+fn new(args: &NewArgs) -> Result<Exit, CommandError> {
+    let text = match &args.from {
+        None => scaffold::DESCRIPTION.to_owned(),
+        Some(from) => {
+            let bytes = input_file::read(from).map_err(CommandError::invalid)?;
+            let read = workflow::description::check(&bytes, &from.display().to_string());
+            let Some(api) = read.document else {
+                return Ok(LoadError::Report(Box::new(read.report)).report(Format::Text));
+            };
+            scaffold::describe(&api, args.operation.as_deref()).map_err(|error| {
+                CommandError::invalid(error)
+                    .hint("name the operation that accepts a task by its path: --operation PATH")
+            })?
+        }
+    };
+    let file = shell::path(&args.file);
+    if std::fs::symlink_metadata(&args.file).is_ok() {
+        return Err(CommandError::invalid(format!("{file} already exists")).hint("name another file"));
+    }
+    atomic_write(&args.file, &text, false)?;
+    outln!("wrote {file}\n\nnext: runner services check {file}");
     Ok(Exit::Done)
 }
 
