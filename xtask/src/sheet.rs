@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use media::{Mosaic, RgbImage, SheetTile, contact_sheet, encode_png};
-use renderer::{Job, Look};
+use renderer::{Animatic, Job};
 use serde::Deserialize;
 use text::{Align, Fonts, Style};
 
@@ -27,9 +27,6 @@ pub(crate) struct Sheet {
     /// Leave the prompts out, to see whether the images can be matched with them.
     #[arg(long)]
     no_captions: bool,
-    /// Show the storyboard panel too.
-    #[arg(long)]
-    animatic: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -37,6 +34,7 @@ pub(crate) struct Sheet {
 struct Entry {
     id: String,
     language: String,
+    #[expect(dead_code, reason = "says where the prompt was published")]
     source: String,
     prompt: String,
 }
@@ -44,7 +42,6 @@ struct Entry {
 pub(crate) fn run(root: &Path, args: &Sheet) -> Result<String, String> {
     let text = fs_err::read_to_string(root.join(PROMPTS)).map_err(|error| error.to_string())?;
     let entries: Vec<Entry> = serde_yaml::from_str(&text).map_err(|error| format!("{PROMPTS}: {error}"))?;
-    let look = if args.animatic { Look::Animatic } else { Look::Scene };
     let height = if args.no_captions { 0 } else { CAPTION_HEIGHT };
     let mosaic = Mosaic::new(entries.len(), COLUMNS, TILE, height);
     let mut fonts = Fonts::embedded();
@@ -52,26 +49,19 @@ pub(crate) fn run(root: &Path, args: &Sheet) -> Result<String, String> {
         .iter()
         .map(|entry| {
             let label = caption(&mut fonts, entry, mosaic.label());
-            Ok(SheetTile { image: Some(image(entry, look)?), label })
+            Ok(SheetTile { image: Some(image(entry)?), label })
         })
         .collect::<Result<_, String>>()?;
     let sheet = contact_sheet(&mosaic, &tiles).map_err(|error| error.to_string())?;
     let output = root.join(&args.output);
     fs_err::write(&output, encode_png(&sheet)).map_err(|error| error.to_string())?;
-    let unread: Vec<String> = entries
-        .iter()
-        .filter_map(|entry| {
-            let unread = look.renderer().read_prompt(&entry.prompt)?.unread;
-            (!unread.is_empty()).then(|| format!("{} ({}): {}", entry.id, entry.source, unread.join(", ")))
-        })
-        .collect();
-    Ok(format!("{}\nWords that are not drawn:\n{}", output.display(), unread.join("\n")))
+    Ok(output.display().to_string())
 }
 
-fn image(entry: &Entry, look: Look) -> Result<RgbImage, String> {
+fn image(entry: &Entry) -> Result<RgbImage, String> {
     let job = Job { frame_rate: FRAME_RATE, ..Job::new(&entry.prompt, (DRAWN.0, DRAWN.1), SECONDS) };
     let frame = (MOMENT * f64::from(FRAME_RATE)) as u32;
-    look.draw_frame(&job, frame).map_err(|error| format!("{}: {error}", entry.id))
+    Animatic.draw_frame(&job, frame).map_err(|error| format!("{}: {error}", entry.id))
 }
 
 /// The prompt in small letters on the sheet's dark ground.

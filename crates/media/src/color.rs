@@ -82,33 +82,51 @@ pub(crate) fn rgb_to_i420(image: &RgbImage, color: ColorSpace, frame: &mut YuvFr
     let row_pairs = image.pixels().chunks_exact(width * 6);
     let luma_pairs = frame.y.chunks_exact_mut(width * 2);
     let chroma = frame.u.chunks_exact_mut(width / 2).zip(frame.v.chunks_exact_mut(width / 2));
-    vectorized(
-        #[inline(always)]
-        || {
-            for ((rgb, luma), (cb, cr)) in row_pairs.zip(luma_pairs).zip(chroma) {
-                for (pixel, y) in rgb.chunks_exact(3).zip(luma.iter_mut()) {
-                    let sum = forward.y[0] * i32::from(pixel[0])
-                        + forward.y[1] * i32::from(pixel[1])
-                        + forward.y[2] * i32::from(pixel[2]);
-                    *y = (((sum + HALF) >> SHIFT) + forward.black).min(255) as u8;
-                }
+    for ((rgb, luma), (cb, cr)) in row_pairs.zip(luma_pairs).zip(chroma) {
+        vectorized(
+            #[inline(always)]
+            || {
+                forward.luma(rgb.as_chunks().0, luma);
                 let (upper, lower) = rgb.split_at(width * 3);
-                let blocks = upper.chunks_exact(6).zip(lower.chunks_exact(6));
-                for ((a, b), (cb, cr)) in blocks.zip(cb.iter_mut().zip(cr.iter_mut())) {
-                    let sum = |c: usize| {
-                        i32::from(a[c]) + i32::from(a[c + 3]) + i32::from(b[c]) + i32::from(b[c + 3])
-                    };
-                    let (red, green, blue) = (sum(0), sum(1), sum(2));
-                    let weigh = |row: [i32; 3]| {
-                        let value = row[0] * red + row[1] * green + row[2] * blue;
-                        (((value + (HALF << 2)) >> (SHIFT + 2)) + 128).clamp(0, 255) as u8
-                    };
-                    *cb = weigh(forward.cb);
-                    *cr = weigh(forward.cr);
-                }
-            }
-        },
-    );
+                forward.chroma((upper.as_chunks().0, lower.as_chunks().0), cb, cr);
+            },
+        );
+    }
+}
+
+impl Forward {
+    /// Indexed, because iterators over several slices are not inlined, and then not vectorized.
+    #[expect(clippy::inline_always, reason = "what is not inlined is compiled for the oldest processor only")]
+    #[inline(always)]
+    fn luma(&self, pixels: &[[u8; 3]], luma: &mut [u8]) {
+        let count = pixels.len().min(luma.len());
+        let (pixels, luma) = (&pixels[..count], &mut luma[..count]);
+        for index in 0..count {
+            let pixel = pixels[index];
+            let sum = self.y[0] * i32::from(pixel[0])
+                + self.y[1] * i32::from(pixel[1])
+                + self.y[2] * i32::from(pixel[2]);
+            luma[index] = (((sum + HALF) >> SHIFT) + self.black).min(255) as u8;
+        }
+    }
+
+    /// Of two rows, two pixels of each at a time.
+    #[expect(clippy::inline_always, reason = "what is not inlined is compiled for the oldest processor only")]
+    #[inline(always)]
+    fn chroma(&self, (upper, lower): (&[[u8; 6]], &[[u8; 6]]), cb: &mut [u8], cr: &mut [u8]) {
+        let count = upper.len().min(lower.len()).min(cb.len()).min(cr.len());
+        let (upper, lower, cb, cr) = (&upper[..count], &lower[..count], &mut cb[..count], &mut cr[..count]);
+        for index in 0..count {
+            let (a, b) = (upper[index], lower[index]);
+            let red = i32::from(a[0]) + i32::from(a[3]) + i32::from(b[0]) + i32::from(b[3]);
+            let green = i32::from(a[1]) + i32::from(a[4]) + i32::from(b[1]) + i32::from(b[4]);
+            let blue = i32::from(a[2]) + i32::from(a[5]) + i32::from(b[2]) + i32::from(b[5]);
+            let weighed = self.cb[0] * red + self.cb[1] * green + self.cb[2] * blue + (HALF << 2);
+            cb[index] = ((weighed >> (SHIFT + 2)) + 128).clamp(0, 255) as u8;
+            let weighed = self.cr[0] * red + self.cr[1] * green + self.cr[2] * blue + (HALF << 2);
+            cr[index] = ((weighed >> (SHIFT + 2)) + 128).clamp(0, 255) as u8;
+        }
+    }
 }
 
 /// Converts a decoded frame. Each chroma sample serves its 2x2 block unchanged, so that a frame that is decoded and encoded again as the
@@ -120,20 +138,18 @@ pub(crate) fn i420_to_rgb(frame: &YuvFrame, color: ColorSpace) -> RgbImage {
     let chroma_width = width.div_ceil(2);
     let rows = image.pixels_mut().chunks_exact_mut(width * 3).zip(frame.y.chunks_exact(width));
     for (row, (rgb, luma)) in rows.enumerate() {
-        let cb = &frame.u[row / 2 * chroma_width..];
-        let cr = &frame.v[row / 2 * chroma_width..];
-        let blocks = rgb.chunks_mut(6).zip(luma.chunks(2)).zip(cb.iter().zip(cr));
-        for ((pixels, lumas), (&cb, &cr)) in blocks {
-            let (cb, cr) = (i32::from(cb) - 128, i32::from(cr) - 128);
-            let red = inverse.cr_to_red * cr + HALF;
-            let green = HALF - inverse.cb_to_green * cb - inverse.cr_to_green * cr;
-            let blue = inverse.cb_to_blue * cb + HALF;
-            for (pixel, &y) in pixels.chunks_exact_mut(3).zip(lumas) {
-                let y = inverse.gain * (i32::from(y) - inverse.black);
-                pixel[0] = ((y + red) >> SHIFT).clamp(0, 255) as u8;
-                pixel[1] = ((y + green) >> SHIFT).clamp(0, 255) as u8;
-                pixel[2] = ((y + blue) >> SHIFT).clamp(0, 255) as u8;
-            }
+        let chroma = row / 2 * chroma_width..(row / 2 + 1) * chroma_width;
+        let (cb, cr) = (&frame.u[chroma.clone()], &frame.v[chroma]);
+        vectorized(
+            #[inline(always)]
+            || inverse.row(luma, (cb, cr), rgb.as_chunks_mut().0),
+        );
+        // The last column of an odd width has a block of its own.
+        if width % 2 == 1 {
+            let mut last = [[0; 3]; 2];
+            let (luma, cb, cr) = ([luma[width - 1]; 2], cb[chroma_width - 1], cr[chroma_width - 1]);
+            inverse.row(&luma, (&[cb], &[cr]), last.as_mut_slice().as_flattened_mut().as_chunks_mut().0);
+            rgb[(width - 1) * 3..].copy_from_slice(&last[0]);
         }
     }
     image
@@ -163,6 +179,32 @@ impl Inverse {
             cb_to_green: fixed(chroma * 2.0 * (1.0 - kb) * kb / kg),
             cr_to_green: fixed(chroma * 2.0 * (1.0 - kr) * kr / kg),
             cb_to_blue: fixed(chroma * 2.0 * (1.0 - kb)),
+        }
+    }
+}
+
+impl Inverse {
+    /// Of a row, two pixels at a time, which share their chroma. Indexed for the same reason as [`Forward::luma`].
+    #[expect(clippy::inline_always, reason = "what is not inlined is compiled for the oldest processor only")]
+    #[inline(always)]
+    fn row(&self, luma: &[u8], (cb, cr): (&[u8], &[u8]), pixels: &mut [[u8; 6]]) {
+        let lumas = luma.as_chunks::<2>().0;
+        let count = pixels.len().min(lumas.len()).min(cb.len()).min(cr.len());
+        let (pixels, lumas, cb, cr) = (&mut pixels[..count], &lumas[..count], &cb[..count], &cr[..count]);
+        for index in 0..count {
+            let (blue_difference, red_difference) = (i32::from(cb[index]) - 128, i32::from(cr[index]) - 128);
+            let red = self.cr_to_red * red_difference + HALF;
+            let green = HALF - self.cb_to_green * blue_difference - self.cr_to_green * red_difference;
+            let blue = self.cb_to_blue * blue_difference + HALF;
+            let (pixel, left, right) = (&mut pixels[index], lumas[index][0], lumas[index][1]);
+            let left = self.gain * (i32::from(left) - self.black);
+            let right = self.gain * (i32::from(right) - self.black);
+            pixel[0] = ((left + red) >> SHIFT).clamp(0, 255) as u8;
+            pixel[1] = ((left + green) >> SHIFT).clamp(0, 255) as u8;
+            pixel[2] = ((left + blue) >> SHIFT).clamp(0, 255) as u8;
+            pixel[3] = ((right + red) >> SHIFT).clamp(0, 255) as u8;
+            pixel[4] = ((right + green) >> SHIFT).clamp(0, 255) as u8;
+            pixel[5] = ((right + blue) >> SHIFT).clamp(0, 255) as u8;
         }
     }
 }

@@ -1,56 +1,23 @@
-//! What a clip costs, in CPU seconds of the whole process, as JSON; and without the threads that AAC is encoded on. The part of
-//! `cargo xtask bench render` that is also built from earlier commits.
+//! What a clip costs, in CPU seconds of the whole process and of the thread that renders, as JSON. The part of `cargo xtask bench render` that is also
+//! built from earlier commits.
 //!
-//! `clip_costs WIDTH HEIGHT SECONDS PROMPT [--totals]`. It needs Linux. With `--totals` drawing alone and clips without sound are not measured, which
-//! takes a third of the time.
+//! `clip_costs WIDTH HEIGHT SECONDS PROMPT`. It needs Linux.
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measuring program: a surprise ends it")]
 
 use std::ops::ControlFlow;
 
-use renderer::{Job, Look, Quality};
+use renderer::{Animatic, Job, Renderer};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let job = Job {
-        prompt: arguments[3].clone(),
-        model: String::new(),
-        width: arguments[0].parse().unwrap(),
-        height: arguments[1].parse().unwrap(),
-        frame_rate: 24,
-        seconds: arguments[2].parse().unwrap(),
-        seed: 1,
-        first_frame: None,
-        last_frame: None,
-        references: Vec::new(),
-        reference_videos: Vec::new(),
-        reference_audio: None,
-        generate_audio: true,
-        camera_fixed: false,
-        watermark: false,
-        quality: Quality::Standard,
+    let size = (arguments[0].parse().unwrap(), arguments[1].parse().unwrap());
+    let job = Job::new(&arguments[3], size, arguments[2].parse().unwrap());
+    let render = |generate_audio: bool| {
+        let job = Job { generate_audio, ..job.clone() };
+        drop(Animatic.render(&job, &mut |_| ControlFlow::Continue(())).unwrap());
     };
-    let kinds = [
-        ("scene", Look::Scene, Quality::Standard),
-        ("fast", Look::Scene, Quality::Fast),
-        ("animatic", Look::Animatic, Quality::Standard),
-    ];
-    let with_shares = arguments.get(4).is_none_or(|argument| argument != "--totals");
-    let costs = kinds.map(|(kind, look, quality)| {
-        let job = Job { quality, ..job.clone() };
-        let none = Seconds { process: 0.0, thread: 0.0 };
-        let share = |work: &mut dyn FnMut()| if with_shares { cpu_seconds(work) } else { none };
-        let drawing = share(&mut || look.draw(&job, &mut |_| Ok(())).unwrap());
-        let render = |generate_audio: bool| {
-            let job = Job { generate_audio, ..job.clone() };
-            drop(look.renderer().render(&job, &mut |_| ControlFlow::Continue(())).unwrap());
-        };
-        let (silent, total) = (share(&mut || render(false)), cpu_seconds(|| render(true)));
-        format!(
-            r#""{kind}":{{"total":{},"thread":{},"drawing":{},"silent":{}}}"#,
-            total.process, total.thread, drawing.thread, silent.thread
-        )
-    });
-    println!("{{{}}}", costs.join(","));
+    let (silent, total) = (cpu_seconds(|| render(false)), cpu_seconds(|| render(true)));
+    println!(r#"{{"total":{},"silent":{}}}"#, total.process, silent.thread);
 }
 
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Renders prompts to files for looking at: an MP4 of each and, beside it, its last frame as PNG.
 //!
 //! `cargo run --release -p renderer --example render_clip -- OUT [--size 854x480] [--seconds 5] [--seed 1] [--silent]
-//! [--fixed] [--fast] [--mark] [--animatic]
+//! [--fixed] [--mark] [--model NAME]
 //! [--still SECOND] [--first A.png] [--last B.png] [--reference C.png] PROMPT…`
 #![expect(
     clippy::print_stdout,
@@ -13,12 +13,11 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use renderer::{Job, Quality};
+use renderer::{Animatic, Job, Renderer};
 
 fn main() {
     let mut job = Job { generate_audio: true, ..Job::new("", (854, 480), 5.0) };
     let mut still = None;
-    let mut look = renderer::Look::Scene;
     let mut prompts = Vec::new();
     let mut arguments = std::env::args().skip(1);
     let out = PathBuf::from(arguments.next().unwrap_or_else(|| "stills".to_owned()));
@@ -38,9 +37,8 @@ fn main() {
             "--reference" => job.references.push(image(value())),
             "--silent" => job.generate_audio = false,
             "--fixed" => job.camera_fixed = true,
-            "--fast" => job.quality = Quality::Fast,
+            "--model" => job.model = value(),
             "--still" => still = Some(value().parse::<f64>().unwrap()),
-            "--animatic" => look = renderer::Look::Animatic,
             "--mark" => job.watermark = true,
             _ => prompts.push(argument),
         }
@@ -50,12 +48,12 @@ fn main() {
         job.prompt = prompt;
         if let Some(second) = still {
             let frame = (second * f64::from(job.frame_rate)).round() as u32;
-            let drawn = look.draw_frame(&job, frame).unwrap();
+            let drawn = Animatic.draw_frame(&job, frame).unwrap();
             std::fs::write(out.join(format!("{number:02}.png")), media::encode_png(&drawn)).unwrap();
             continue;
         }
         let started = Instant::now();
-        let rendering = look.renderer().render(&job, &mut |_| ControlFlow::Continue(())).unwrap();
+        let rendering = Animatic.render(&job, &mut |_| ControlFlow::Continue(())).unwrap();
         let seconds = started.elapsed().as_secs_f64();
         let path = out.join(format!("{number:02}.mp4"));
         std::fs::write(&path, &rendering.mp4).unwrap();

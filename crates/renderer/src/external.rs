@@ -18,7 +18,7 @@ use media::{AudioBuffer, RgbImage, encode_png};
 use serde::Serialize;
 use tempfile::TempDir;
 
-use crate::{Job, Progress, Quality, RenderError, Renderer, Rendering};
+use crate::{Job, Progress, RenderError, Renderer, Rendering};
 
 mod output;
 
@@ -324,7 +324,7 @@ fn write_inputs(job: &Job, dir: &Path) -> io::Result<String> {
         generate_audio: job.generate_audio,
         camera_fixed: job.camera_fixed,
         watermark: job.watermark,
-        fast: job.quality == Quality::Fast,
+        fast: job.fast,
         inputs,
         output: dir.join(OUTPUT),
         frames_dir: dir.join(FRAMES),

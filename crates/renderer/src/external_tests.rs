@@ -46,7 +46,7 @@ fn job() -> Job {
         generate_audio: true,
         camera_fixed: false,
         watermark: false,
-        quality: Quality::Fast,
+        fast: true,
     }
 }
 

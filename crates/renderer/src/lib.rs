@@ -1,7 +1,7 @@
 //! Renderers of the service: video with sound from a prompt and reference media.
 //!
-//! [`Renderer`] is the interface: a [`Job`] in, an MP4 out. [`Procedural`] draws scenes on the CPU, [`Animatic`] the same with a storyboard
-//! panel; [`ExternalRenderer`] runs an external program.
+//! [`Renderer`] is the interface: a [`Job`] in, an MP4 out. [`Animatic`] draws on the CPU what is known of a shot; [`ExternalRenderer`] runs an
+//! external program.
 
 use std::{ops::ControlFlow, path::PathBuf};
 
@@ -9,18 +9,15 @@ use media::{AudioBuffer, RgbImage};
 
 mod animatic;
 mod external;
-mod procedural;
-mod reading;
 
 pub use self::{
-    animatic::{Animatic, Look},
+    animatic::{AUDIO_SAMPLE_RATE, Animatic},
     external::{ExternalRenderer, ExternalRendererError, WORKING_DIR},
-    procedural::{AUDIO_SAMPLE_RATE, Procedural},
-    reading::{PromptReading, ReadPhrase},
 };
 
 /// What to render: the request of a task, with all media fetched and decoded.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of the request")]
 pub struct Job {
     pub prompt: String,
     /// The model that the request names; shown, without any other effect.
@@ -39,20 +36,20 @@ pub struct Job {
     pub first_frame: Option<RgbImage>,
     /// The last frame (spec 2.3 `last_frame`).
     pub last_frame: Option<RgbImage>,
-    /// Images whose colors set palette and light (spec 2.3 `reference_image`).
+    /// Images to be shown in small (spec 2.3 `reference_image`), and the first and the last frame of each reference video after them.
     pub references: Vec<RgbImage>,
-    /// The files of reference videos (spec 2.3 `reference_video`); their first and last frames are among `references`.
+    /// The files of reference videos (spec 2.3 `reference_video`).
     pub reference_videos: Vec<PathBuf>,
     /// Audio to mix into the sound track (spec 2.3 `reference_audio`): 48 kHz, stereo.
     pub reference_audio: Option<AudioBuffer>,
     /// Whether to render a sound track (spec 2.2 `generate_audio`).
     pub generate_audio: bool,
-    /// Whether the camera is static; the scene still moves (spec 2.2 `camera_fixed`).
+    /// Whether the camera is static, whatever the prompt says (spec 2.2 `camera_fixed`).
     pub camera_fixed: bool,
     /// Whether to draw a watermark (spec 2.2 `watermark`).
     pub watermark: bool,
-    /// The quality (spec 2.1: standard and fast models).
-    pub quality: Quality,
+    /// Whether a fast model is asked for (spec 2.1); the animatic of it is the same.
+    pub fast: bool,
 }
 
 impl Job {
@@ -75,7 +72,7 @@ impl Job {
             generate_audio: false,
             camera_fixed: false,
             watermark: false,
-            quality: Quality::Standard,
+            fast: false,
         }
     }
 
@@ -84,16 +81,6 @@ impl Job {
     pub fn frames_total(&self) -> u32 {
         (self.seconds * f64::from(self.frame_rate)).round().max(1.0) as u32
     }
-}
-
-/// The quality of a rendering (spec 2.1).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Quality {
-    /// Full quality: with as many pixels as the details of the scene need, and stereo sound.
-    #[default]
-    Standard,
-    /// Drawn with a sixth of the pixels and upscaled, fewer times a second, with mono sound: softer, in half of the time.
-    Fast,
 }
 
 /// The progress of a rendering.
@@ -151,10 +138,4 @@ pub trait Renderer: Send + Sync {
         job: &Job,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Rendering, RenderError>;
-
-    /// Which words of a prompt this renderer draws, and which it does not; `None` if it cannot tell.
-    fn read_prompt(&self, prompt: &str) -> Option<PromptReading> {
-        let _ = prompt;
-        None
-    }
 }

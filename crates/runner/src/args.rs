@@ -77,7 +77,6 @@ const EXIT_CODES: &str = "\
 Environment:
   RUNNER_BASE_URL          URL of the video service, for example https://api.example.com
   RUNNER_API_KEY           API key for that service
-  RUNNER_LOOK              what the embedded service renders: animatic (default) or scene
   NO_COLOR                 set to any value: no colors
 
 Exit codes:

@@ -7,7 +7,7 @@ use client::{Client, ClientConfig, Proxies};
 use contract::Contract;
 use engine::RunServices;
 use engine::provider::{Account, Accounts, Provider, Remote};
-use renderer::{Procedural, Renderer};
+use renderer::{Animatic, Renderer};
 use scheduler::Policy;
 use scheduler::policy::Rate;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -356,7 +356,7 @@ impl Backend {
     }
 
     fn embedded(identity: &str, description: Option<Arc<Contract>>) -> Self {
-        Self::Embedded { identity: identity.to_owned(), description, renderer: Arc::new(Procedural) }
+        Self::Embedded { identity: identity.to_owned(), description, renderer: Arc::new(Animatic) }
     }
 
     /// The same service, with another renderer if it is the embedded one.

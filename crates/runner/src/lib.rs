@@ -21,7 +21,6 @@ mod film_outputs;
 mod hints;
 mod input_file;
 mod load;
-mod look;
 mod named_workflow;
 mod picks;
 mod price_table;
@@ -57,17 +56,12 @@ use exit::Exit;
 /// Runs the program with the arguments and the environment of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    run(look::renderer_from_environment)
+    main_with(Arc::new(renderer::Animatic))
 }
 
 /// As [`main`]: the embedded service renders with `renderer`, and so does `serve` without `--renderer`.
 #[must_use]
 pub fn main_with(renderer: Arc<dyn renderer::Renderer>) -> ExitCode {
-    run(move || Ok(renderer))
-}
-
-/// Runs the program. Only commands that may render ask for the renderer, so that others do not fail for its settings.
-fn run(renderer: impl FnOnce() -> Result<Arc<dyn renderer::Renderer>, CommandError>) -> ExitCode {
     let arguments = match arguments::parse(std::env::args_os().collect()) {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -93,9 +87,9 @@ fn run(renderer: impl FnOnce() -> Result<Arc<dyn renderer::Renderer>, CommandErr
         Command::Schema(args) => commands::schema::schema(&args),
         Command::Completions(args) => Ok(commands::completions::completions(&args)),
         Command::Man(args) => commands::completions::man(&args),
-        Command::Run(args) => renderer().and_then(|renderer| {
+        Command::Run(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::run::run(*args, renderer))
-        }),
+        }
         Command::Status(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::status::status(args))
         }
@@ -116,21 +110,21 @@ fn run(renderer: impl FnOnce() -> Result<Arc<dyn renderer::Renderer>, CommandErr
             LedgerCommand::Adopt(args) => {
                 block_on(verbose, RuntimeKind::CurrentThread, commands::ledger::adopt_work(args))
             }
-            LedgerCommand::Fetch(args) => renderer().and_then(|renderer| {
+            LedgerCommand::Fetch(args) => {
                 block_on(verbose, RuntimeKind::CurrentThread, commands::ledger::fetch::fetch(args, renderer))
-            }),
+            }
         },
-        Command::Resolve(args) => renderer().and_then(|renderer| {
+        Command::Resolve(args) => {
             block_on(verbose, RuntimeKind::CurrentThread, commands::resolve::resolve(args, renderer))
-        }),
+        }
         #[cfg(feature = "cluster")]
         Command::Worker(args) => {
             block_on(verbose.max(1), RuntimeKind::MultiThread, commands::worker::worker(*args))
         }
         // The log is the only output of a service; all other commands print their results.
-        Command::Serve(args) => renderer().and_then(|renderer| {
+        Command::Serve(args) => {
             block_on(verbose.max(1), RuntimeKind::MultiThread, commands::serve::serve(*args, renderer))
-        }),
+        }
     };
     let exit = result.unwrap_or_else(|error| {
         error.print();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::http::client_builder;
-use renderer::Procedural;
+use renderer::Animatic;
 use reqwest::Client;
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ async fn under_load() -> Result<String, String> {
     let config = Config::embedded(folder.path().join("service"), SecretString::from(KEY));
     let workers = config.workers;
     let service =
-        Service::start(config, Arc::new(Procedural), Deps::system()).await.map_err(|error| text(&error))?;
+        Service::start(config, Arc::new(Animatic), Deps::system()).await.map_err(|error| text(&error))?;
     let videos = format!("{}v1/videos", service.base_url());
     let http = client_builder().build().map_err(|error| text(&error))?;
     let started = Instant::now();

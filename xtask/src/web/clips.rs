@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use renderer::{Job, Procedural, Quality, Renderer};
+use renderer::{Animatic, Job, Renderer};
 
 /// Prompts of the shots of the film.
 const SHOTS: [(&str, &str); 5] = [
@@ -25,7 +25,7 @@ const SEEDS: std::ops::RangeInclusive<u64> = 1..=6;
 /// The longer side of a poster: that of `runner view`.
 const MAX_POSTER_SIDE: u32 = 480;
 /// Changes with what is drawn, so that older files are drawn again.
-const STAMP: &str = "3";
+const STAMP: &str = "4";
 
 /// Width and height of the clips.
 const SIZE: (u32, u32) = (256, 144);
@@ -87,11 +87,10 @@ fn draw(folder: &Path, clip: &Clip) -> Result<(), String> {
         frame_rate: 24,
         seed: clip.seed,
         generate_audio: clip.sound,
-        quality: Quality::Fast,
         ..Job::new(&clip.prompt, SIZE, 4.0)
     };
     let rendering =
-        Procedural.render(&job, &mut |_| ControlFlow::Continue(())).map_err(|error| error.to_string())?;
+        Animatic.render(&job, &mut |_| ControlFlow::Continue(())).map_err(|error| error.to_string())?;
     let file = folder.join(format!("{}.mp4", clip.name));
     fs_err::write(&file, &rendering.mp4).map_err(|error| error.to_string())?;
     let poster = media::poster(&file, MAX_POSTER_SIDE, &media::Ffmpeg::default())

@@ -1,22 +1,37 @@
-//! [`Animatic`]: the scene of [`crate::Procedural`] with a storyboard panel over it, which says what the shot is and that it is a rehearsal.
+//! [`Animatic`]: a shot as what is known of it, and nothing guessed: its prompt set in type over a quiet background, the frames that it was given, the
+//! camera move that it names.
+//!
+//! [`prompt`] reads the prompt; [`palette`] gives the colors of its mood, [`backdrop`] and [`particles`] draw it, [`camera`] moves it, [`still`] lays
+//! given frames over it and [`card`] the type; [`sound`] plays what is heard. [`film`] puts a frame together.
+//!
+//! Invariant: the same job gives the same bytes on every processor ([`numbers`]).
 
-mod camera_icon;
-mod layer;
-mod panel;
+mod backdrop;
+mod camera;
+mod card;
+mod film;
+mod ink;
+mod numbers;
+mod palette;
+mod particles;
+mod prompt;
+mod sound;
+mod still;
+#[cfg(test)]
+mod tests;
+mod watermark;
 
 use std::ops::ControlFlow;
 
-use crate::{Job, Progress, PromptReading, RenderError, Renderer, Rendering, procedural};
+use media::{ClipSpec, ClipWriter, Effort, FrameRate, RgbImage};
 
-pub(crate) use self::panel::{Panel, Shot};
+use self::film::Film;
+pub use self::sound::RATE as AUDIO_SAMPLE_RATE;
+use crate::{Job, Progress, RenderError, Renderer, Rendering};
 
-#[cfg(test)]
-mod tests;
-
-/// The procedural renderer with a storyboard panel: prompt, camera move, seconds, model, seed, frames and references.
+/// Draws animatics.
 ///
-/// The panel is seen in full for a moment, then as a slim lower third, and is gone before the last half second; the first and the last frame
-/// are without it. Invariant: deterministic, as [`crate::Procedural`].
+/// The type is gone before the last half second, so that a frame that is handed on is clean; a shot with a first frame begins on exactly that.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Animatic;
 
@@ -26,60 +41,57 @@ impl Renderer for Animatic {
         job: &Job,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Rendering, RenderError> {
-        procedural::render(job, Look::Animatic, progress)
-    }
-
-    fn read_prompt(&self, prompt: &str) -> Option<PromptReading> {
-        crate::Procedural.read_prompt(prompt)
+        check(job)?;
+        let frames_total = job.frames_total();
+        let mut film = Film::new(job);
+        let rate = FrameRate::new(job.frame_rate, 1)
+            .ok_or_else(|| RenderError::Job { what: "frame_rate is 0: it must be 1 to 120".to_owned() })?;
+        let spec = ClipSpec::new(job.width, job.height, rate).with_effort(Effort::Draft);
+        let spec = if job.generate_audio { spec.with_audio(AUDIO_SAMPLE_RATE, 1) } else { spec };
+        let mut writer = ClipWriter::new(spec)?;
+        if job.generate_audio {
+            writer.push_audio(&film.sound())?;
+        }
+        for frame in 0..frames_total {
+            match film.next(frame) {
+                Some(image) => writer.push_frame(image)?,
+                None => writer.repeat_frame()?,
+            }
+            if progress(Progress { frames_done: frame + 1, frames_total }).is_break() {
+                return Err(RenderError::Cancelled);
+            }
+        }
+        let mp4 = writer.finish()?;
+        // Decoded, not as drawn: identical to the last frame that a client extracts from the file.
+        let last_frame = media::last_frame_bytes(&mp4)?;
+        Ok(Rendering { mp4, last_frame })
     }
 }
 
-/// How the renderers of this crate present a shot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Look {
-    /// With a storyboard panel over the scene: [`Animatic`].
-    #[default]
-    Animatic,
-    /// The scene alone: [`crate::Procedural`].
-    Scene,
-}
-
-impl Look {
-    /// Every look with its name.
-    pub const ALL: [(Self, &str); 2] = [(Self::Animatic, "animatic"), (Self::Scene, "scene")];
-
-    /// The look of a name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, candidate)| *candidate == name).map(|(look, _)| *look)
-    }
-
+impl Animatic {
     /// Draws one frame of a job by its index, without sound or encoding; of an index beyond the end the last frame.
     ///
     /// # Errors
     /// [`RenderError::Job`] for sizes and lengths out of bounds.
-    pub fn draw_frame(self, job: &Job, frame: u32) -> Result<media::RgbImage, RenderError> {
-        procedural::draw_frame(job, self, frame)
+    pub fn draw_frame(&self, job: &Job, frame: u32) -> Result<RgbImage, RenderError> {
+        check(job)?;
+        let frame = frame.min(job.frames_total() - 1);
+        Ok(Film::new(job).next(frame).cloned().unwrap_or_else(|| RgbImage::new(job.width, job.height)))
     }
+}
 
-    /// Draws the frames of a job without sound or encoding, for benchmarks; those that are interpolated are left out.
-    ///
-    /// # Errors
-    /// [`RenderError::Job`] for sizes and lengths out of bounds, and the errors of `show`.
-    pub fn draw(
-        self,
-        job: &Job,
-        show: &mut dyn FnMut(&media::RgbImage) -> Result<(), RenderError>,
-    ) -> Result<(), RenderError> {
-        procedural::draw(job, self, show)
-    }
-
-    /// The renderer that has this look.
-    #[must_use]
-    pub fn renderer(self) -> std::sync::Arc<dyn Renderer> {
-        match self {
-            Self::Animatic => std::sync::Arc::new(Animatic),
-            Self::Scene => std::sync::Arc::new(crate::Procedural),
+fn check(job: &Job) -> Result<(), RenderError> {
+    let refuse = |what: String| Err(RenderError::Job { what });
+    for (name, side) in [("width", job.width), ("height", job.height)] {
+        if side % 2 != 0 || !(16..=4096).contains(&side) {
+            return refuse(format!("{name} is {side}: it must be even and between 16 and 4096"));
         }
     }
+    if !(1..=120).contains(&job.frame_rate) {
+        return refuse(format!("frame_rate is {}: it must be 1 to 120", job.frame_rate));
+    }
+    if !(job.seconds > 0.0 && job.seconds <= 60.0) {
+        return refuse(format!("seconds is {}: it must be more than 0 and at most 60", job.seconds));
+    }
+    Ok(())
 }

@@ -33,9 +33,6 @@ pub(crate) struct ServeArgs {
     /// Base URL of video URLs, where clients do not reach the service at its listen address.
     #[arg(long, value_name = "URL")]
     pub(crate) public_url: Option<Url>,
-    /// How the embedded renderer presents a shot: `animatic`, with a storyboard panel over the scene, or `scene`, without. By default as `RUNNER_LOOK` says, else `animatic`.
-    #[arg(long, value_name = "LOOK", value_parser = ["animatic", "scene"], conflicts_with = "renderer")]
-    pub(crate) look: Option<String>,
     /// External renderer: a command line, quoted as for a shell. It reads the task as JSON and writes output.mp4.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) renderer: Option<String>,

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use media::{AudioBuffer, Ffmpeg, RgbImage, decode_audio, decode_image};
-use renderer::{Job, Quality};
+use renderer::Job;
 
 use crate::{
     inputs::REFERENCE_AUDIO,
@@ -45,7 +45,7 @@ pub(super) fn prepare(spec: &RenderSpec, files: &FileStore, ffmpeg: &Ffmpeg) -> 
         generate_audio: spec.generate_audio,
         camera_fixed: spec.camera_fixed,
         watermark: spec.watermark,
-        quality: if spec.fast { Quality::Fast } else { Quality::Standard },
+        fast: spec.fast,
     })
 }
 

@@ -9,7 +9,6 @@ use axum::{
     routing::get,
 };
 use media::{ClipSpec, ClipWriter, Ffmpeg, FrameRate, RgbImage};
-use renderer::Quality;
 use serde_json::{Value, json};
 
 use crate::support::{A, B, TIMEOUT, TestRenderer, TestServer, data_uri, error_summary, png, request};
@@ -34,7 +33,7 @@ async fn family_a_fields_reach_the_job() {
     assert_eq!((job.width, job.height, job.frame_rate), (960, 960, 24));
     assert_eq!(job.frames_total(), 108);
     assert_eq!(job.seed, u64::MAX);
-    assert_eq!(job.quality, Quality::Fast);
+    assert!(job.fast);
     assert!(job.generate_audio && job.watermark && job.camera_fixed);
     assert_eq!(job.first_frame.unwrap().pixel(0, 0), RED);
     assert_eq!(job.references.len(), 1);
@@ -58,7 +57,7 @@ async fn family_b_resolution_from_model_and_ratio_from_image() {
         .await;
     assert_eq!(task["size"], "1108x832");
     assert_eq!(renderer.last_job().references.len(), 2);
-    assert_eq!(renderer.last_job().quality, Quality::Standard);
+    assert!(!renderer.last_job().fast);
     server.service.shutdown().await;
 }
 

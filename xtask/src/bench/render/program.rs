@@ -1,6 +1,5 @@
 //! The measuring program, built from this checkout or from an earlier commit.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -9,46 +8,21 @@ use serde::Deserialize;
 const NAME: &str = "clip_costs";
 const SOURCE: &str = include_str!("../../../../crates/renderer/examples/clip_costs.rs");
 
-/// What the program needs to be built where the renderer was a module of the service, and had neither looks nor a field for the model.
-const OLDER: [(&str, &str); 7] = [
-    ("use renderer::{Job, Look, Quality};", "use service::render::{Job, Procedural, Quality, Renderer};"),
-    ("        model: String::new(),\n", ""),
-    ("Look::Scene, ", ""),
-    ("Look::Animatic, ", ""),
-    ("(kind, look, quality)", "(kind, quality)"),
-    ("look.draw", "Procedural.draw"),
-    ("look.renderer().render", "Procedural.render"),
-];
-
-/// CPU seconds of one clip of one kind.
+/// CPU seconds of one clip.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) struct Cost {
     /// Of the whole process.
     pub(super) total: f64,
-    /// Of the thread that renders: all but the encoding of AAC.
-    pub(super) thread: f64,
-    /// Of that thread: drawing alone, with the preparation of the scene; 0 where [`Measurement::Totals`] are measured.
-    pub(super) drawing: f64,
-    /// Of that thread, for a clip without sound; 0 where [`Measurement::Totals`] are measured.
+    /// Of the thread that renders, for a clip without sound.
     pub(super) silent: f64,
 }
-
-/// What is measured of a clip.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Measurement {
-    All,
-    Totals,
-}
-
-/// By kind: scene, fast, animatic.
-pub(super) type Costs = BTreeMap<String, Cost>;
 
 pub(super) struct Program(PathBuf);
 
 impl Program {
     /// Builds the program of this checkout.
     pub(super) fn own(root: &Path) -> Result<Self, String> {
-        build(root, &root.join("target"), "renderer")
+        build(root, &root.join("target"))
     }
 
     /// Builds the program of another commit, in a checkout of its own below `target`, which is kept for the next time.
@@ -61,13 +35,10 @@ impl Program {
             super::super::build::git(root, &["worktree", "prune"])?;
             super::super::build::git(root, &["worktree", "add", "--quiet", "--detach", &path, &name])?;
         }
-        let has_crate = checkout.join("crates/renderer").is_dir();
-        let package = if has_crate { "renderer" } else { "service" };
-        let examples = checkout.join("crates").join(package).join("examples");
-        let source = if has_crate { SOURCE.to_owned() } else { older(SOURCE) };
+        let examples = checkout.join("crates/renderer/examples");
         fs_err::create_dir_all(&examples).map_err(|error| error.to_string())?;
-        fs_err::write(examples.join(NAME).with_extension("rs"), source).map_err(|error| error.to_string())?;
-        build(&checkout, &folder.join("target"), package)
+        fs_err::write(examples.join(NAME).with_extension("rs"), SOURCE).map_err(|error| error.to_string())?;
+        build(&checkout, &folder.join("target"))
     }
 
     /// Runs it for one clip.
@@ -76,11 +47,9 @@ impl Program {
         prompt: &str,
         (width, height): (u32, u32),
         seconds: f64,
-        measured: Measurement,
-    ) -> Result<Costs, String> {
+    ) -> Result<Cost, String> {
         let output = Command::new(&self.0)
             .args([width.to_string(), height.to_string(), seconds.to_string(), prompt.to_owned()])
-            .args((measured == Measurement::Totals).then_some("--totals"))
             .stderr(Stdio::inherit())
             .output()
             .map_err(|error| format!("{}: {error}", self.0.display()))?;
@@ -92,13 +61,9 @@ impl Program {
     }
 }
 
-fn older(source: &str) -> String {
-    OLDER.iter().fold(source.to_owned(), |source, (from, to)| source.replace(from, to))
-}
-
-fn build(checkout: &Path, target: &Path, package: &str) -> Result<Program, String> {
+fn build(checkout: &Path, target: &Path) -> Result<Program, String> {
     let status = Command::new("cargo")
-        .args(["build", "--release", "--locked", "--quiet", "--package", package, "--example", NAME])
+        .args(["build", "--release", "--locked", "--quiet", "--package", "renderer", "--example", NAME])
         .current_dir(checkout)
         .env("CARGO_TARGET_DIR", target)
         .status()
@@ -107,16 +72,4 @@ fn build(checkout: &Path, target: &Path, package: &str) -> Result<Program, Strin
         return Err(format!("{NAME} of {} cannot be built", checkout.display()));
     }
     Ok(Program(target.join("release/examples").join(NAME)))
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn every_replacement_for_older_commits_applies() {
-        for (from, _) in super::OLDER {
-            assert!(super::SOURCE.contains(from), "{from}");
-        }
-        let older = super::older(super::SOURCE);
-        assert!(!older.contains("look.") && !older.contains("Look::"), "{older}");
-    }
 }

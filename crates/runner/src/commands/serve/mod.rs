@@ -5,7 +5,7 @@ mod keys;
 use std::{sync::Arc, time::Duration};
 
 use contract::Contract;
-use renderer::{ExternalRenderer, Look, Renderer};
+use renderer::{ExternalRenderer, Renderer};
 use service::{ApiKeyStore, Config, Deps, FaultProfile, LimitsFile, Service, ServiceError};
 
 use crate::{
@@ -26,8 +26,7 @@ pub(crate) async fn serve(args: ServeArgs, renderer: Arc<dyn Renderer>) -> Resul
 }
 
 async fn run_server(args: ServeArgs, renderer: Arc<dyn Renderer>) -> Result<(), CommandError> {
-    let look = args.look.as_deref().and_then(Look::named).map(Look::renderer);
-    let renderer = external_renderer(&args)?.or(look).unwrap_or(renderer);
+    let renderer = external_renderer(&args)?.unwrap_or(renderer);
     let config = config(&args)?;
     check_keys(&args)?;
     let mut interrupt = shutdown_signal();
