@@ -23,7 +23,7 @@ pub enum Effort {
     /// For pictures that are shown as they are: arithmetic coding, and bits where they are seen.
     #[default]
     Full,
-    /// For previews: a third of the time, by a coarser quantizer and variable-length codes. Pictures of the embedded renderer still reach 38 dB and more.
+    /// For previews: a third of the time, by variable-length codes and fewer choices.
     Draft,
 }
 
@@ -32,7 +32,7 @@ impl Effort {
     fn base_qp(self) -> u8 {
         match self {
             Self::Full => 23,
-            Self::Draft => 28,
+            Self::Draft => 24,
         }
     }
 }

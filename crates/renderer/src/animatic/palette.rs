@@ -34,6 +34,8 @@ pub(super) struct Mood {
     /// `0xRRGGBB`.
     pub(super) color: Option<u32>,
     pub(super) is_monochrome: bool,
+    /// Light colors with little saturation.
+    pub(super) is_pastel: bool,
 }
 
 /// The colors of a shot.
@@ -104,6 +106,12 @@ impl Palette {
         let mut accent = mood.color.map_or_else(|| hsl(hue + 0.08, 0.75, 0.62), rgb);
         if mood.hour.is_some() && mood.color.is_none() {
             accent = [246.0, 178.0, 64.0];
+        }
+        if mood.is_pastel {
+            let share = if mood.hour == Some(Hour::Night) { 0.2 } else { 0.5 };
+            for color in [&mut top, &mut bottom, &mut far, &mut near] {
+                *color = mix(*color, [246.0; 3], share);
+            }
         }
         if mood.is_monochrome {
             for color in [&mut top, &mut bottom, &mut far, &mut near, &mut accent] {

@@ -28,6 +28,7 @@ impl Reading {
                 "weather" => reading.mood.weather = reading.mood.weather.or(Weather::named(name)),
                 "season" => reading.mood.season = reading.mood.season.or(Season::named(name)),
                 "color" => reading.mood.color = reading.mood.color.or(u32::from_str_radix(name, 16).ok()),
+                "look" if name == "pastel" => reading.mood.is_pastel = true,
                 "look" => reading.mood.is_monochrome = true,
                 "move" => reading.movement = reading.movement.or(Move::named(name)),
                 _ => {}
