@@ -20,8 +20,8 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use scheduler::budget::NoPrices;
-use scheduler::{Failure, Policy, PollResult, TaskId, Timestamp};
-use serde_json::json;
+use scheduler::{Failure, FailureKind, Policy, PollResult, TaskId, Timestamp};
+use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use url::Url;
 
@@ -31,6 +31,10 @@ struct NoService;
 impl Provider for NoService {
     fn identity(&self) -> &'static str {
         "http://127.0.0.1:1"
+    }
+
+    fn prepare(&self, _model: &str, request: &Value) -> Result<PreparedRequest, Failure> {
+        PreparedRequest::new(request).map_err(|error| Failure::new(FailureKind::Local, error.to_string()))
     }
 
     fn submit<'a>(&'a self, _request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {

@@ -186,18 +186,6 @@ impl Contract {
         spec::read_fields(&root, &root.need("components")?.need("schemas")?.need(component)?)
     }
 
-    /// The component that answers to submissions are, such as `Task`, if the document names one.
-    #[must_use]
-    pub fn task_component(&self) -> Option<&str> {
-        self.spec.task.as_deref()
-    }
-
-    /// The component that refusals are, if the document names one.
-    #[must_use]
-    pub fn error_component(&self) -> Option<&str> {
-        self.spec.error.as_deref()
-    }
-
     /// The cross-field rules by component, such as `VideoRequestB`.
     pub fn rules(&self) -> impl Iterator<Item = (&str, &[Rule])> {
         self.spec.rules.iter().map(|(component, rules)| (component.as_str(), rules.as_slice()))

@@ -9,6 +9,7 @@ use scheduler::{
     Artifact, ExistingWork, Failure, FailureKind, Film, Policy, PollResult, Refusal, RefusalKind, RunId,
     TaskId,
 };
+use serde_json::Value;
 use workflow::plan::{NodeIx, Plan};
 
 use super::super::super::outgoing::Target;
@@ -44,6 +45,10 @@ pub(super) struct NoService;
 impl Provider for NoService {
     fn identity(&self) -> &'static str {
         "http://127.0.0.1:1"
+    }
+
+    fn prepare(&self, _model: &str, request: &Value) -> Result<PreparedRequest, Failure> {
+        PreparedRequest::new(request).map_err(|error| Failure::new(FailureKind::Local, error.to_string()))
     }
 
     fn submit<'a>(&'a self, _request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {

@@ -17,7 +17,8 @@ use engine::provider::{
 use futures_util::future::BoxFuture;
 use media::{ClipSpec, ClipWriter, FrameRate, RgbImage};
 use scheduler::budget::{BudgetCaps, NoPrices};
-use scheduler::{Failure, Outcome, Policy, PollResult, RunId, TaskId, Timestamp};
+use scheduler::{Failure, FailureKind, Outcome, Policy, PollResult, RunId, TaskId, Timestamp};
+use serde_json::Value;
 use tokio::runtime::Runtime;
 use url::Url;
 
@@ -58,6 +59,10 @@ struct Service {
 impl Provider for Service {
     fn identity(&self) -> &'static str {
         "http://127.0.0.1:1"
+    }
+
+    fn prepare(&self, _model: &str, request: &Value) -> Result<PreparedRequest, Failure> {
+        PreparedRequest::new(request).map_err(|error| Failure::new(FailureKind::Local, error.to_string()))
     }
 
     fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {

@@ -6,7 +6,8 @@ use cluster::Worker;
 use engine::provider::{DownloadSink, PreparedRequest, Provider, Resume, Submission, SubmissionLookup};
 use futures_util::future::BoxFuture;
 use restate_sdk::endpoint::Endpoint;
-use scheduler::{Failure, PollResult, TaskId, Timestamp};
+use scheduler::{Failure, FailureKind, PollResult, TaskId, Timestamp};
+use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::support::world::World;
@@ -109,6 +110,10 @@ pub(crate) async fn unless_gone<T>(mut gone: watch::Receiver<bool>, work: impl F
 impl Provider for Alive {
     fn identity(&self) -> &str {
         self.world.identity()
+    }
+
+    fn prepare(&self, _model: &str, request: &Value) -> Result<PreparedRequest, Failure> {
+        PreparedRequest::new(request).map_err(|error| Failure::new(FailureKind::Local, error.to_string()))
     }
 
     fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {

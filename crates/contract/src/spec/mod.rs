@@ -50,7 +50,9 @@ pub(crate) struct Spec {
     /// The component that the operation `submit` takes, if the document names one for all models.
     pub(crate) request: Option<String>,
     /// The component that it answers with, and that of refusals.
+    #[cfg_attr(not(feature = "validate"), expect(dead_code, reason = "answers are checked with it"))]
     pub(crate) task: Option<String>,
+    #[cfg_attr(not(feature = "validate"), expect(dead_code, reason = "answers are checked with it"))]
     pub(crate) error: Option<String>,
     /// Per component, the rules that apply to every object of that component.
     pub(crate) rules: BTreeMap<String, Vec<Rule>>,

@@ -388,6 +388,11 @@ mod tests {
             "http://127.0.0.1:1"
         }
 
+        fn prepare(&self, _model: &str, request: &serde_json::Value) -> Result<PreparedRequest, Failure> {
+            PreparedRequest::new(request)
+                .map_err(|error| Failure::new(scheduler::FailureKind::Local, error.to_string()))
+        }
+
         fn submit<'a>(&'a self, _request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {
             unreachable!("nothing is submitted")
         }

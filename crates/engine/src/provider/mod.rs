@@ -8,13 +8,12 @@ pub mod remote;
 
 use std::io::Write;
 
-use client::CallError;
 pub use client::{Cancelled, PreparedRequest};
 use futures_util::future::BoxFuture;
 
 pub use account::{Account, Accounts, account_digest};
 pub use remote::Remote;
-use scheduler::{AttemptId, Failure, FailureKind, PollResult, Refusal, TaskId, Timestamp};
+use scheduler::{AttemptId, Failure, PollResult, Refusal, TaskId, Timestamp};
 use serde_json::Value;
 pub use workflow::service_identity;
 use workflow::units::VideoDuration;
@@ -39,9 +38,7 @@ pub trait Provider: Send + Sync {
     ///
     /// # Errors
     /// It is not one that can be sent.
-    fn prepare(&self, _model: &str, request: &Value) -> Result<PreparedRequest, Failure> {
-        PreparedRequest::new(request).map_err(not_prepared)
-    }
+    fn prepare(&self, model: &str, request: &Value) -> Result<PreparedRequest, Failure>;
 
     /// Submits a request (spec 4.1). Its digest is in the ledger before.
     fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission>;
@@ -104,11 +101,6 @@ pub(crate) async fn find_submission(
         SubmissionLookup::Unsupported => provider.find_marked(attempt).await,
         found @ SubmissionLookup::Tasks(_) => found,
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "made for `map_err`")]
-fn not_prepared(error: CallError) -> Failure {
-    Failure::new(FailureKind::Local, error.to_string())
 }
 
 /// Receives a download.

@@ -8,7 +8,7 @@ use url::Url;
 
 use super::{
     Cancelled, DownloadSink, DownloadStart, Provider, Resume, Submission, SubmissionLookup, TaskDescription,
-    classify, not_prepared,
+    classify,
 };
 use scheduler::{AttemptId, Failure, FailureKind, PollResult, TaskId, Timestamp};
 use workflow::units::VideoDuration;
@@ -45,7 +45,8 @@ impl Provider for Remote {
     }
 
     fn prepare(&self, model: &str, request: &Value) -> Result<PreparedRequest, Failure> {
-        self.client.prepare(model, request).map_err(not_prepared)
+        let prepared = self.client.prepare(model, request);
+        prepared.map_err(|error| Failure::new(FailureKind::Local, error.to_string()))
     }
 
     fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {

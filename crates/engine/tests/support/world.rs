@@ -537,6 +537,10 @@ impl Provider for World {
         "simulated"
     }
 
+    fn prepare(&self, _model: &str, request: &Value) -> Result<PreparedRequest, Failure> {
+        PreparedRequest::new(request).map_err(|error| Failure::new(FailureKind::Local, error.to_string()))
+    }
+
     fn submit<'a>(&'a self, request: &'a PreparedRequest) -> BoxFuture<'a, Submission> {
         Box::pin(async move {
             self.arrive(true);
