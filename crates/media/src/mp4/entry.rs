@@ -48,23 +48,40 @@ pub(crate) fn avc1(width: u32, height: u32, sets: &ParameterSets) -> Vec<u8> {
 
 /// The same `avc1` entry with another decoder configuration; `None` if it has none.
 pub(crate) fn with_avcc(entry: &[u8], configuration: &[u8]) -> Option<Vec<u8>> {
+    let mut is_replaced = false;
+    let out = with_boxes(entry, |name, payload| {
+        let is_configuration = name == *b"avcC";
+        is_replaced |= is_configuration;
+        Some(if is_configuration { configuration } else { payload })
+    });
+    out.filter(|_| is_replaced)
+}
+
+/// The same `avc1` entry without what decoding does not depend on and what differs from clip to clip: the bit rate (`btrt`, ISO/IEC 14496-12
+/// 8.5.2), which ffmpeg writes, the encoder's name, and the version and vendor of `QuickTime`.
+pub(crate) fn without_hints(entry: &[u8]) -> Option<Vec<u8>> {
+    let mut out = with_boxes(entry, |name, payload| (name != *b"btrt").then_some(payload))?;
+    out[16..32].fill(0);
+    out[50..82].fill(0);
+    Some(out)
+}
+
+/// The same `avc1` entry with what `change` makes of each box in it.
+fn with_boxes<'a>(
+    entry: &'a [u8],
+    mut change: impl FnMut([u8; 4], &'a [u8]) -> Option<&'a [u8]>,
+) -> Option<Vec<u8>> {
     let (fixed, boxes) = entry.split_at_checked(8 + 78)?;
     let mut out = fixed.to_vec();
-    let mut is_replaced = false;
     for ChildBox { name, payload, .. } in children(boxes) {
-        let payload = if name == *b"avcC" {
-            is_replaced = true;
-            configuration
-        } else {
-            payload
-        };
+        let Some(payload) = change(name, payload) else { continue };
         out.extend(u32::try_from(payload.len() + 8).ok()?.to_be_bytes());
         out.extend(name);
         out.extend_from_slice(payload);
     }
     let size = u32::try_from(out.len()).ok()?;
     out[..4].copy_from_slice(&size.to_be_bytes());
-    is_replaced.then_some(out)
+    Some(out)
 }
 
 /// `mp4a` for AAC with this `AudioSpecificConfig`.
@@ -90,4 +107,27 @@ pub(crate) fn mp4a(sample_rate: u32, channels: u16, config: &[u8]) -> Vec<u8> {
         });
     });
     out.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_of_an_encoder_make_no_other_entry() {
+        let sets = ParameterSets { sps: vec![0x67, 100, 0, 30, 1], pps: vec![0x68, 2] };
+        let plain = avc1(64, 48, &sets);
+        let mut hinted = plain.clone();
+        hinted[20..24].copy_from_slice(b"FFMP");
+        hinted[50..55].copy_from_slice(b"\x04Lavc");
+        hinted.extend([0, 0, 0, 20]);
+        hinted.extend(b"btrt");
+        hinted.extend([7; 12]);
+        let size = hinted.len() as u32;
+        hinted[..4].copy_from_slice(&size.to_be_bytes());
+        assert_eq!(without_hints(&hinted), Some(plain.clone()));
+        assert_eq!(without_hints(&plain), Some(plain.clone()));
+        let other = avc1(64, 48, &ParameterSets { pps: vec![0x68, 3], ..sets });
+        assert_ne!(without_hints(&other), Some(plain));
+    }
 }

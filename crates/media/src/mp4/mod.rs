@@ -14,7 +14,7 @@ pub(crate) mod xmp;
 
 pub(crate) use boxes::find;
 pub use cover::{film_encoder, film_poster};
-pub(crate) use entry::{avc1, mp4a, with_avcc};
+pub(crate) use entry::{avc1, mp4a, with_avcc, without_hints};
 pub(crate) use esds::{AudioConfig, audio_config};
 pub(crate) use read::Movie;
 pub(crate) use tags::StoredTags;

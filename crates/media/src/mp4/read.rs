@@ -75,7 +75,9 @@ impl Movie {
         };
         let faststart = position(b"mdat").is_none_or(|mdat| moov_at < mdat);
         let moov_bytes = load(&mut source, top[moov_at].start, top[moov_at].end, MAX_INDEX_BYTES)?;
-        let decoded = catch_panic(|| MoovBox::decode(&moov_bytes))?.map_err(|error| malformed(&error))?;
+        let without_entries = without_sample_entries(&moov_bytes);
+        let decoded =
+            catch_panic(|| MoovBox::decode(&without_entries))?.map_err(|error| malformed(&error))?;
         let moov = decoded.0;
         let movie_timescale = moov.mvhd_box.timescale.get();
 
@@ -145,6 +147,19 @@ impl Movie {
         }
         Ok(())
     }
+}
+
+/// The index with sample entries of a name that the library leaves alone: it reads some forms of `QuickTime` as damaged, and takes nothing from
+/// any that is needed here ([`Track::entry`]).
+fn without_sample_entries(moov: &[u8]) -> Vec<u8> {
+    let mut renamed = moov.to_vec();
+    let tracks = children(moov).flat_map(|moov| children(moov.payload));
+    let tables = tracks.filter_map(|track| find(track.payload, &[*b"mdia", *b"minf", *b"stbl", *b"stsd"]));
+    for entry in tables.flat_map(|table| children(table.get(8..).unwrap_or_default())) {
+        let start = entry.whole.as_ptr().addr() - moov.as_ptr().addr();
+        renamed[start + 4..start + 8].copy_from_slice(b"read");
+    }
+    renamed
 }
 
 struct BoxExtent {
@@ -328,4 +343,36 @@ fn malformed(error: &shiguredo_mp4::Error) -> MediaError {
 
 fn contradictory(error: &SampleTableAccessorError) -> MediaError {
     MediaError::Damaged(format!("the sample table contradicts itself: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clip::{AudioSpec, audio_track};
+    use crate::h264::Effort;
+    use crate::mp4::{StoredTags, audio_config, write_movie};
+
+    /// As ffmpeg, iMovie and phones write sound into `.mov`: a description of version 1, with the configuration inside of `wave`.
+    #[test]
+    fn quicktime_sound_description_is_read() {
+        let spec = AudioSpec { sample_rate: 48_000, channels: 1 };
+        let (mut track, packets) = audio_track(&vec![0.1; 9_600], spec, Effort::Full).unwrap();
+        let boxed = |name: &[u8; 4], payload: &[u8]| {
+            let size = (payload.len() as u32 + 8).to_be_bytes();
+            [&size[..], name, payload].concat()
+        };
+        let (mut fixed, esds) = (track.entry[8..36].to_vec(), track.entry[36..].to_vec());
+        fixed[8..10].copy_from_slice(&[0, 1]);
+        let wave = boxed(b"wave", &[boxed(b"frma", b"mp4a"), boxed(b"mp4a", &[0; 4]), esds].concat());
+        track.entry = boxed(b"mp4a", &[fixed, vec![0; 16], wave].concat());
+        let mut file = Vec::new();
+        write_movie(&mut file, &[track], &StoredTags::default(), &mut |_, sample, bytes| {
+            bytes.extend_from_slice(&packets[sample]);
+            Ok(())
+        })
+        .unwrap();
+        let audio = Movie::from_bytes(file).unwrap().audio.unwrap();
+        let config = audio.configuration(*b"esds").and_then(audio_config).unwrap();
+        assert_eq!((config.object_type, audio.samples.len()), (0x40, packets.len()));
+    }
 }

@@ -1,4 +1,4 @@
-//! Joining with as little re-encoding as possible: the clips' coded frames in sequence, under the sample entry that they share. Only
+//! Joining with as little re-encoding as possible: the clips' coded frames in sequence, under the sample entry that they share but for hints. Only
 //! frames of transitions, and those between a cut and the next frame that needs no other, are encoded again.
 
 mod runs;
@@ -11,7 +11,7 @@ use super::spec::JoinOptions;
 use crate::color::ColorSpace;
 use crate::frames::FrameReader;
 use crate::h264::{Configuration, Effort, StreamSpec, VideoEncoder, begins_with_idr};
-use crate::mp4::{Sample, Track, avc1, find, with_avcc};
+use crate::mp4::{Sample, Track, avc1, find, with_avcc, without_hints};
 use crate::rate::least_common_multiple;
 use crate::{ClipSpec, FrameRate, MediaError};
 
@@ -58,10 +58,12 @@ pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<Smart
             continue;
         }
         let Some(track) = clip.movie()?.video.filter(is_whole) else { return Ok(None) };
-        if track.coding() != *b"avc1" || entry.as_ref().is_some_and(|first| *first != track.entry) {
+        let Some(own) = without_hints(&track.entry).filter(|_| track.coding() == *b"avc1") else {
+            return Ok(None);
+        };
+        if *entry.get_or_insert_with(|| own.clone()) != own {
             return Ok(None);
         }
-        entry.get_or_insert_with(|| track.entry.clone());
         tracks.push(Some(track));
     }
     let Some(mut entry) = entry else { return Ok(None) };

@@ -47,3 +47,21 @@ fn progress_counts_copied_and_encoded_frames() {
     let all = seen(&[part(&a, 10, 90)], Some((128, 96)));
     assert_eq!((all.len(), all.first(), all.last()), (90, Some(&(1, 90)), Some(&(90, 90))));
 }
+
+/// The names that encoders write into their clips, and their bit rates, say nothing of how frames are decoded.
+#[test]
+fn clips_whose_entries_differ_in_hints_are_copied() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["one.mp4", "two.mp4"].map(|name| {
+        let path = clip(folder.path(), name, 12, 40, None);
+        let mut bytes = fs::read(&path).unwrap();
+        let entry = bytes.windows(4).position(|window| window == b"avc1").unwrap() - 4;
+        // The name of the compressor: a length, and text.
+        bytes[entry + 50..entry + 58].copy_from_slice(format!("\x07{name}").as_bytes());
+        fs::write(&path, bytes).unwrap();
+        path
+    });
+    let film = folder.path().join("film.mp4");
+    let joined = join(&paths.map(JoinClip::whole), &film, &JoinOptions::default()).unwrap();
+    assert_eq!((joined.copied_frames, joined.encoded_frames), (24, 0));
+}
