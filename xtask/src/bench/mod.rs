@@ -28,7 +28,7 @@ pub(crate) enum Bench {
         #[arg(long, value_name = "COMMIT")]
         against: Option<String>,
     },
-    /// CPU seconds per clip by scene, kind and size, split into drawing, encoding and sound; the seam of a chain; several clips in parallel.
+    /// CPU seconds per rehearsal by what moves in it and by size; several in parallel.
     Render {
         /// Also builds this commit's renderer, and measures both side by side. It stays below target/against.
         #[arg(long, value_name = "COMMIT")]
