@@ -115,9 +115,6 @@ pub struct ClipWriter {
     frame: YuvFrame,
     coded: Vec<u8>,
     samples: Vec<OutputSample>,
-    /// Interpolated frames that wait for the frame after them.
-    between: u32,
-    is_reordered: bool,
     sound: Vec<f32>,
     timescale: u32,
     ticks_per_frame: u32,
@@ -133,18 +130,7 @@ impl ClipWriter {
         let (timescale, ticks_per_frame) = media_clock(spec.frame_rate);
         let frame = YuvFrame::black(spec.width as usize, spec.height as usize);
         let (coded, samples, sound) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self {
-            spec,
-            encoder,
-            frame,
-            coded,
-            samples,
-            between: 0,
-            is_reordered: false,
-            sound,
-            timescale,
-            ticks_per_frame,
-        })
+        Ok(Self { spec, encoder, frame, coded, samples, sound, timescale, ticks_per_frame })
     }
 
     /// Adds the next frame, which must have the clip's size.
@@ -162,8 +148,8 @@ impl ClipWriter {
             )));
         }
         rgb_to_i420(image, ColorSpace::WRITTEN, &mut self.frame);
-        let between = std::mem::take(&mut self.between);
-        self.encoder.encode_after(&self.frame, between)?.iter().try_for_each(|frame| self.keep(frame))
+        let frame = self.encoder.encode(&self.frame)?;
+        self.keep(&frame)
     }
 
     /// Adds the frame before once more. It costs a few bytes and no time, and is decoded to the same pixels.
@@ -171,29 +157,11 @@ impl ClipWriter {
     /// # Errors
     /// [`MediaError::Request`] for a clip without a frame.
     pub fn repeat_frame(&mut self) -> Result<(), MediaError> {
-        self.check_begun()?;
-        self.hold()?;
+        if self.samples.is_empty() {
+            return Err(MediaError::Request("there is no frame yet that could be repeated".to_owned()));
+        }
         let frame = self.encoder.repeat();
         self.keep(&frame)
-    }
-
-    /// Adds a frame between the one before and the next one that is pushed, which decoders interpolate along the motion between the two (H.264
-    /// 8.4.1.2.3); any number of them may follow each other. It costs a few bytes and no time. Where the clip ends or is cut, or a group of
-    /// frames ends ([`ClipWriter::is_group_full`]), before another is pushed, it repeats the frame before.
-    ///
-    /// # Errors
-    /// [`MediaError::Request`] for a clip without a frame.
-    pub fn interpolate_frame(&mut self) -> Result<(), MediaError> {
-        self.check_begun()?;
-        self.between += 1;
-        Ok(())
-    }
-
-    /// Whether a frame that is pushed after `between` interpolated ones begins a new group of pictures. As no frame is interpolated across
-    /// groups, smooth motion needs a frame that ends the group.
-    #[must_use]
-    pub fn is_group_full(&self, between: u32) -> bool {
-        self.encoder.is_group_full(between)
     }
 
     /// Tells that the next frame shows something else altogether: it becomes a point to seek to.
@@ -201,7 +169,6 @@ impl ClipWriter {
     /// # Errors
     /// [`MediaError::Encode`], which is not expected.
     pub fn cut(&mut self) -> Result<(), MediaError> {
-        self.hold()?;
         self.encoder.cut()
     }
 
@@ -228,7 +195,7 @@ impl ClipWriter {
     /// Frames so far.
     #[must_use]
     pub fn frames(&self) -> u64 {
-        self.samples.len() as u64 + u64::from(self.between)
+        self.samples.len() as u64
     }
 
     /// The whole file: H.264 High and AAC-LC, index in front, exact durations, an edit list that hides the encoder's delay.
@@ -246,10 +213,6 @@ impl ClipWriter {
         if self.samples.is_empty() {
             return Err(MediaError::Request("a clip needs at least one frame".to_owned()));
         }
-        self.hold()?;
-        if !self.is_reordered {
-            self.samples.iter_mut().for_each(|sample| sample.offset = 0);
-        }
         let presented = self.samples.len() as u64 * u64::from(self.ticks_per_frame);
         let starts = starts(&self.samples);
         let mut tracks = vec![OutputTrack {
@@ -257,7 +220,7 @@ impl ClipWriter {
             entry: avc1(self.spec.width, self.spec.height, &self.encoder.parameter_sets()?),
             timescale: self.timescale,
             samples: std::mem::take(&mut self.samples),
-            start: u64::from(if self.is_reordered { self.ticks_per_frame } else { 0 }),
+            start: 0,
             presented,
         }];
         let mut packets = Vec::new();
@@ -280,31 +243,13 @@ impl ClipWriter {
         })
     }
 
-    fn check_begun(&self) -> Result<(), MediaError> {
-        if self.samples.is_empty() {
-            return Err(MediaError::Request("there is no frame yet that could be shown again".to_owned()));
-        }
-        Ok(())
-    }
-
-    /// Repeats the last frame instead of those that were to be interpolated.
-    fn hold(&mut self) -> Result<(), MediaError> {
-        for _ in 0..std::mem::take(&mut self.between) {
-            let frame = self.encoder.repeat();
-            self.keep(&frame)?;
-        }
-        Ok(())
-    }
-
     fn keep(&mut self, frame: &CodedPicture) -> Result<(), MediaError> {
         let too_large =
             |_| MediaError::Encode { codec: "H.264", reason: "it wrote a frame of 4 GiB".to_owned() };
         let size = u32::try_from(frame.bytes.len()).map_err(too_large)?;
         self.coded.extend_from_slice(&frame.bytes);
-        let offset = frame.delay.saturating_mul(self.ticks_per_frame).cast_signed();
-        let (duration, sync) = (self.ticks_per_frame, frame.is_sync);
-        self.samples.push(OutputSample { size, duration, offset, is_sync: sync });
-        self.is_reordered |= frame.delay != 1;
+        let duration = self.ticks_per_frame;
+        self.samples.push(OutputSample { size, duration, offset: 0, is_sync: frame.is_sync });
         Ok(())
     }
 }

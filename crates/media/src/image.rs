@@ -5,48 +5,29 @@ use fast_image_resize::pixels::U8x3;
 use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 use image::ImageEncoder;
 
-use crate::png_note;
-pub use crate::png_note::MAX_NOTE_BYTES;
-
 /// An image: 8-bit RGB, rows from the top, no padding.
 ///
 /// Invariant: there are exactly `width * height * 3` bytes, and neither side is zero.
-///
-/// Two images are equal if their pixels are, whatever their notes say.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct RgbImage {
     width: u32,
     height: u32,
     pixels: Vec<u8>,
-    note: Option<String>,
 }
-
-impl PartialEq for RgbImage {
-    fn eq(&self, other: &Self) -> bool {
-        (self.width, self.height) == (other.width, other.height) && self.pixels == other.pixels
-    }
-}
-
-impl Eq for RgbImage {}
 
 impl RgbImage {
     /// A black image. A side of 0 is taken as 1.
     #[must_use]
     pub fn new(width: u32, height: u32) -> Self {
         let (width, height) = (width.max(1), height.max(1));
-        Self { width, height, pixels: vec![0; width as usize * height as usize * 3], note: None }
+        Self { width, height, pixels: vec![0; width as usize * height as usize * 3] }
     }
 
     /// An image from its bytes; `None` unless there are exactly `width * height * 3` of them and no side is zero.
     #[must_use]
     pub fn from_pixels(width: u32, height: u32, pixels: Vec<u8>) -> Option<Self> {
         let expected = u64::from(width) * u64::from(height) * 3;
-        (expected > 0 && pixels.len() as u64 == expected).then_some(Self {
-            width,
-            height,
-            pixels,
-            note: None,
-        })
+        (expected > 0 && pixels.len() as u64 == expected).then_some(Self { width, height, pixels })
     }
 
     /// Columns.
@@ -70,17 +51,6 @@ impl RgbImage {
     /// All bytes, to draw into.
     pub fn pixels_mut(&mut self) -> &mut [u8] {
         &mut self.pixels
-    }
-
-    /// The text that PNG files carry along with the pixels ([`encode_png`], [`crate::decode_image`]): how a renderer made the image.
-    #[must_use]
-    pub fn note(&self) -> Option<&str> {
-        self.note.as_deref()
-    }
-
-    /// Sets the note. One of more than [`MAX_NOTE_BYTES`] is not written.
-    pub fn set_note(&mut self, note: Option<String>) {
-        self.note = note;
     }
 
     /// One row of `width * 3` bytes. Panics when `y` is not below the height, as indexing does.
@@ -138,7 +108,7 @@ impl RgbImage {
             return self;
         }
         let (width, height) = self.size_inside((side, side));
-        Self { note: self.note.clone(), ..self.resized(width, height) }
+        self.resized(width, height)
     }
 
     /// The largest size with the image's aspect ratio that fits into another one.
@@ -183,7 +153,7 @@ fn fit_inside(inner: (u32, u32), outer: (u32, u32)) -> (u32, u32) {
     (snap(width, ow) as u32, snap(height, oh) as u32)
 }
 
-/// Encodes an image as PNG, with its note. Deterministic.
+/// Encodes an image as PNG. Deterministic.
 ///
 /// # Panics
 /// Never: an [`RgbImage`] holds exactly the bytes that its size asks for.
@@ -198,9 +168,6 @@ pub fn encode_png(image: &RgbImage) -> Vec<u8> {
     let written =
         encoder.write_image(image.pixels(), image.width(), image.height(), image::ExtendedColorType::Rgb8);
     debug_assert!(written.is_ok(), "a complete image always encodes");
-    if let Some(note) = image.note() {
-        png_note::insert(&mut bytes, note);
-    }
     bytes
 }
 
@@ -226,11 +193,10 @@ mod tests {
 
     #[test]
     fn large_images_are_made_smaller() {
-        let mut wide = gradient(90, 30);
-        wide.set_note(Some("a note".to_owned()));
+        let wide = gradient(90, 30);
         assert_eq!(wide.clone().within(90), wide);
         let small = wide.within(45);
-        assert_eq!((small.width(), small.height(), small.note()), (45, 15, Some("a note")));
+        assert_eq!((small.width(), small.height()), (45, 15));
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::io::Cursor;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, metadata::Orientation};
 
 use crate::catch_panic::catch_panic;
-use crate::png_note;
 use crate::{MediaError, MediaType, RgbImage};
 
 /// The largest encoded image that [`decode_image`] accepts, in bytes (64 MiB).
@@ -84,10 +83,7 @@ pub fn decode_image(bytes: &[u8]) -> Result<RgbImage, MediaError> {
     } else {
         image.into_rgb8().into_raw()
     };
-    let mut image = RgbImage::from_pixels(width, height, pixels)
-        .ok_or_else(|| MediaError::damaged("the image has no pixels"))?;
-    image.set_note(png_note::find(bytes).map(str::to_owned));
-    Ok(image)
+    RgbImage::from_pixels(width, height, pixels).ok_or_else(|| MediaError::damaged("the image has no pixels"))
 }
 
 /// The error for an encoded image above [`MAX_IMAGE_BYTES`].

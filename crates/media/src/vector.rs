@@ -11,6 +11,6 @@ static LEVEL: LazyLock<Level> = LazyLock::new(Level::new);
 /// Runs `work` as compiled for this processor: what is inlined into it, that is.
 #[expect(clippy::inline_always, reason = "what is not inlined is compiled for the oldest processor only")]
 #[inline(always)]
-pub fn vectorized<R>(work: impl FnOnce() -> R) -> R {
+pub(crate) fn vectorized<R>(work: impl FnOnce() -> R) -> R {
     dispatch!(*LEVEL, _simd => work())
 }

@@ -16,11 +16,6 @@ impl<'a> BitReader<'a> {
         self.position
     }
 
-    /// Passes over so many bits.
-    pub(crate) fn skip(&mut self, bits: usize) {
-        self.position += bits;
-    }
-
     pub(crate) fn bit(&mut self) -> Option<bool> {
         let byte = *self.bytes.get(self.position / 8)?;
         let bit = byte >> (7 - self.position % 8) & 1;

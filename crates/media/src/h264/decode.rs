@@ -2,14 +2,16 @@
 
 use rusty_h264::{Decoder, YuvFrame};
 
-use super::disposable::{SkippedPictures, is_disposable};
-use super::header::{NAL_PPS, NAL_SPS};
+use super::header::{NAL_PPS, NAL_SLICE, NAL_SPS};
 use super::parameters::Sps;
 use super::slice_header::SliceHeaders;
 use crate::MediaError;
 use crate::catch_panic::catch_panic;
 use crate::color::ColorSpace;
 use crate::frame_size::MAX_SIDE;
+
+/// Supplemental information, an access unit delimiter and filler data: decoders pass over them.
+const NO_PICTURE: [u8; 3] = [6, 9, 12];
 
 /// The decoder configuration of an `avc1` or `avc3` sample entry.
 #[derive(Clone, Debug)]
@@ -21,8 +23,6 @@ pub(crate) struct DecoderConfig {
     pub(crate) sps: Sps,
     /// Reads the headers of slices that refer to the first picture parameter set; `None` where they are of another kind.
     headers: Option<SliceHeaders>,
-    /// Recognizes pictures of such slices.
-    skipped: Option<SkippedPictures>,
 }
 
 impl DecoderConfig {
@@ -53,8 +53,7 @@ impl DecoderConfig {
         }
         let sps = first?;
         let headers = first_picture_set.and_then(|unit| SliceHeaders::new(&sps, unit));
-        let skipped = headers.as_ref().and_then(|headers| SkippedPictures::new(&sps, headers));
-        (length_size != 3).then_some(Self { length_size, parameter_sets, sps, headers, skipped })
+        (length_size != 3).then_some(Self { length_size, parameter_sets, sps, headers })
     }
 
     /// The NAL units of a sample, without their lengths. `None` in place of one that is longer than the sample.
@@ -116,9 +115,17 @@ impl VideoDecoder {
         Ok(Self { decoder, config: config.clone(), stream: Vec::new() })
     }
 
-    /// Whether other pictures can be decoded without this sample.
+    /// Whether a sample is a picture to which no other refers (`nal_ref_idc` 0, H.264 7.4.1): others can be decoded without it.
     pub(crate) fn is_disposable(&self, sample: &[u8]) -> bool {
-        is_disposable(self.config.units(sample).map(Option::unwrap_or_default))
+        let mut has_picture = false;
+        for unit in self.config.units(sample) {
+            match unit.and_then(<[u8]>::first) {
+                Some(&NAL_SLICE) => has_picture = true,
+                Some(header) if NO_PICTURE.contains(header) => {}
+                _ => return false,
+            }
+        }
+        has_picture
     }
 
     /// The picture of a sample. A sample without one is damaged.
@@ -142,7 +149,7 @@ impl VideoDecoder {
             }
             if matches!(kind, Some(NAL_SPS | NAL_PPS)) {
                 // It may also ask for other headers.
-                (self.config.headers, self.config.skipped) = (None, None);
+                self.config.headers = None;
             }
             self.stream.extend([0, 0, 0, 1]);
             let begin = self.stream.len();
@@ -180,13 +187,8 @@ impl VideoChecker {
         Self(decoder)
     }
 
-    /// Checks the next sample. One whose macroblocks are all skipped, to which no other refers, is only read.
+    /// Checks the next sample.
     pub(crate) fn check(&mut self, sample: &[u8]) -> Result<(), MediaError> {
-        let config = &self.0.config;
-        let units = config.units(sample).map(Option::unwrap_or_default);
-        if config.skipped.as_ref().is_some_and(|skipped| skipped.recognize(units)) {
-            return Ok(());
-        }
         self.0.decode_sample(sample, true).map(drop)
     }
 }
@@ -206,12 +208,12 @@ mod tests {
     use super::super::encode::{Effort, StreamSpec, VideoEncoder};
     use super::*;
 
-    /// Stripes that move as coded pictures, some of them interpolated, and their configuration.
+    /// Stripes that move, every other picture a repetition; and their configuration.
     fn stream(effort: Effort) -> (Vec<Vec<u8>>, DecoderConfig) {
         let mut encoder = VideoEncoder::new(StreamSpec { effort, ..spec() }).unwrap();
-        let mut samples = vec![encoder.encode(&stripes(0)).unwrap().bytes];
-        for phase in 1..5 {
-            samples.extend(encoder.encode_after(&stripes(phase), 1).unwrap().into_iter().map(|p| p.bytes));
+        let mut samples = Vec::new();
+        for phase in 0..5 {
+            samples.extend([encoder.encode(&stripes(phase)).unwrap().bytes, encoder.repeat().bytes]);
         }
         let sets = encoder.parameter_sets().unwrap();
         let mut avcc = vec![1, sets.sps[1], sets.sps[2], sets.sps[3], 0xff];
@@ -235,6 +237,19 @@ mod tests {
                 differing += usize::from(checker.decode_sample(sample, true).unwrap().y != filtered.y);
             }
             assert!(differing > samples.len() / 2, "{effort:?}: {differing} of {}", samples.len());
+        }
+    }
+
+    #[test]
+    fn repetitions_are_disposable_and_no_others() {
+        for effort in [Effort::Draft, Effort::Full] {
+            let (samples, config) = stream(effort);
+            let decoder = VideoDecoder::new(&config).unwrap();
+            for (number, sample) in samples.iter().enumerate() {
+                assert_eq!(decoder.is_disposable(sample), number % 2 == 1);
+                assert!(!decoder.is_disposable(&sample[..sample.len() - 1]));
+            }
+            assert!(!decoder.is_disposable(&[]));
         }
     }
 

@@ -36,13 +36,11 @@ pub(crate) struct ParameterSetIds {
     pub(crate) picture: u32,
 }
 
-/// Reference pictures that decoders keep: interpolated pictures need the one before and the one after them.
-const DECODED_REFERENCES: u32 = 2;
-/// Pictures that precede another in decoding order and follow it in presentation.
-const REORDERED: u32 = 1;
+/// Reference pictures that the encoder uses and decoders keep.
+pub(super) const REFERENCE_FRAMES: u32 = 1;
 
 /// The same sequence parameter set with another number and a VUI: square pixels, this color, chroma sited in the middle, this frame rate,
-/// and what interpolated pictures need. `None` when the set already has one.
+/// no reordering. `None` when the set already has one.
 pub(super) fn with_vui(
     sps: &[u8],
     ids: ParameterSetIds,
@@ -64,22 +62,7 @@ pub(super) fn with_vui(
     let mut reader = BitReader::new(&rbsp);
     reader.bits(24)?;
     reader.unsigned()?;
-    for _chroma_format_and_bit_depths in 0..3 {
-        out.unsigned(reader.unsigned()?);
-    }
-    // qpprime_y_zero_transform_bypass_flag, seq_scaling_matrix_present_flag
-    if reader.bits(2)? != 0 {
-        return None;
-    }
-    out.bits(0, 2);
-    for _frame_number_and_picture_order in 0..3 {
-        out.unsigned(reader.unsigned()?);
-    }
-    reader.unsigned()?;
-    out.unsigned(DECODED_REFERENCES); // max_num_ref_frames
-    for _ in reader.position()..flag {
-        out.bit(reader.bit()?);
-    }
+    out.copy_range(&rbsp, reader.position(), flag);
     out.bit(true); // vui_parameters_present_flag
     out.bit(true); // aspect_ratio_info_present_flag
     out.bits(1, 8); // 1:1
@@ -107,16 +90,15 @@ pub(super) fn with_vui(
     out.unsigned(0); // max_bits_per_mb_denom: unlimited
     out.unsigned(15); // log2_max_mv_length_horizontal
     out.unsigned(15); // log2_max_mv_length_vertical
-    out.unsigned(REORDERED); // max_num_reorder_frames
-    out.unsigned(DECODED_REFERENCES); // max_dec_frame_buffering
+    out.unsigned(0); // max_num_reorder_frames
+    out.unsigned(REFERENCE_FRAMES); // max_dec_frame_buffering
     let mut unit = vec![header];
     escape_into(&out.trailing(), &mut unit);
     Some(unit)
 }
 
-/// The same picture parameter set with other numbers, naming [`INITIAL_QP`] and implicit weights of B slices: those of two references are by
-/// their distances; also the quantiser it named before.
-pub(super) fn with_initial_qp(pps: &[u8], ids: ParameterSetIds) -> Option<(Vec<u8>, i32)> {
+/// The same picture parameter set with other numbers, naming [`INITIAL_QP`]. `None` for one that the encoder does not write.
+pub(super) fn with_initial_qp(pps: &[u8], ids: ParameterSetIds) -> Option<Vec<u8>> {
     let (&header, payload) = pps.split_first()?;
     let rbsp = unescape(payload);
     let stop = rbsp.iter().rposition(|&byte| byte != 0)?;
@@ -125,6 +107,10 @@ pub(super) fn with_initial_qp(pps: &[u8], ids: ParameterSetIds) -> Option<(Vec<u
     for _ids in 0..2 {
         reader.unsigned()?;
     }
+    let mut out = BitWriter::default();
+    out.unsigned(ids.picture);
+    out.unsigned(ids.sequence);
+    let start = reader.position();
     reader.bits(2)?; // entropy_coding_mode_flag, bottom_field_pic_order_in_frame_present_flag
     if reader.unsigned()? != 0 {
         return None; // slice groups
@@ -132,37 +118,22 @@ pub(super) fn with_initial_qp(pps: &[u8], ids: ParameterSetIds) -> Option<(Vec<u
     for _reference_counts in 0..2 {
         reader.unsigned()?;
     }
-    let weighted = reader.bit()?; // weighted_pred_flag
-    let before = reader.position();
+    if !reader.bit()? {
+        return None; // weighted_pred_flag: the slices that are written here expect it
+    }
     reader.bits(2)?; // weighted_bipred_idc
-    let qp = INITIAL_QP + reader.signed()?;
-    let after = reader.position();
-    let mut out = BitWriter::default();
-    out.unsigned(ids.picture);
-    out.unsigned(ids.sequence);
-    let mut between = BitReader::new(&rbsp);
-    for _ids in 0..2 {
-        between.unsigned()?;
-    }
-    for _ in between.position()..before {
-        out.bit(between.bit()?);
-    }
-    if !weighted {
-        return None; // the slices that are written here expect it
-    }
-    out.bits(2, 2); // weighted_bipred_idc: implicit
+    out.copy_range(&rbsp, start, reader.position());
+    reader.signed()?; // pic_init_qp_minus26
     out.signed(0);
-    for _ in after..stop_bit {
-        out.bit(reader.bit()?);
-    }
+    out.copy_range(&rbsp, reader.position(), stop_bit);
     let mut unit = vec![header];
     escape_into(&out.trailing(), &mut unit);
-    Some((unit, qp))
+    Some(unit)
 }
 
 /// The parameters of the stream that a slice header depends on.
 pub(super) struct SliceContext {
-    /// What [`with_initial_qp`] found in the slice's own parameter set.
+    /// The quantiser that the encoder's own picture parameter set names.
     pub(super) coded_initial_qp: i32,
     pub(super) has_weighted_prediction: bool,
     pub(super) is_cabac: bool,

@@ -2,13 +2,11 @@
 
 mod bits;
 mod decode;
-mod disposable;
 mod encode;
 mod header;
 mod merge;
-mod motion;
 mod parameters;
-mod skipped_slices;
+mod repetition;
 mod slice_header;
 
 pub(crate) use decode::{DecoderConfig, VideoChecker, VideoDecoder};

@@ -19,8 +19,6 @@ pub(crate) struct Sps {
     pub(crate) pixel_aspect: Option<(u32, u32)>,
     /// Its own number, which picture parameter sets refer to.
     pub(crate) id: u32,
-    /// Macroblocks of a frame.
-    pub(crate) macroblocks: u64,
     /// Bits of `frame_num` in slice headers.
     pub(crate) frame_number_bits: u32,
     /// Bits of `pic_order_cnt_lsb` in slice headers; `None` where the order is not stated that way.
@@ -103,7 +101,6 @@ impl Sps {
             full_range,
             pixel_aspect,
             id,
-            macroblocks: columns * rows * if progressive { 1 } else { 2 },
             frame_number_bits,
             picture_order_bits,
         })

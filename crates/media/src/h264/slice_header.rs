@@ -17,7 +17,7 @@ pub(super) struct SliceHeaders {
     frame_number_bits: u32,
     picture_order_bits: u32,
     /// Arithmetic coding; otherwise CAVLC.
-    pub(super) is_cabac: bool,
+    is_cabac: bool,
     has_bottom_order: bool,
     /// Active entries of the two reference lists, where a slice states no others.
     references: [u32; 2],
@@ -26,22 +26,10 @@ pub(super) struct SliceHeaders {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SliceKind {
+enum SliceKind {
     P,
     B,
     I,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SliceHeader {
-    pub(super) first_macroblock: u32,
-    pub(super) kind: SliceKind,
-    /// Whether its reference lists are in another order than the usual one.
-    pub(super) is_reordered: bool,
-    /// Where `disable_deblocking_filter_idc` begins, if it and the offsets after it are zero: three bits, all of them ones.
-    plain_filter: Option<usize>,
-    /// Its length in bits.
-    pub(super) len: usize,
 }
 
 impl SliceHeaders {
@@ -82,15 +70,16 @@ impl SliceHeaders {
         })
     }
 
-    /// The header of a slice. `None` for one that refers to another picture parameter set, and for what is no header.
-    pub(super) fn read(&self, nal_header: u8, rbsp: &[u8]) -> Option<SliceHeader> {
+    /// Where `disable_deblocking_filter_idc` begins in the header of a slice, if it and the offsets after it are zero: three bits, all of them ones.
+    /// `None` for other values, for a slice that refers to another picture parameter set, and for what is no header.
+    fn plain_filter(&self, nal_header: u8, rbsp: &[u8]) -> Option<usize> {
         let is_idr = match nal_header & 0x1f {
             NAL_SLICE => false,
             NAL_IDR => true,
             _ => return None,
         };
         let mut r = BitReader::new(rbsp);
-        let first_macroblock = r.unsigned()?;
+        r.unsigned()?; // first_mb_in_slice
         let kind = match r.unsigned()? {
             0 | 5 => SliceKind::P,
             1 | 6 => SliceKind::B,
@@ -122,10 +111,8 @@ impl SliceHeaders {
                 *count = r.unsigned()?.checked_add(1)?;
             }
         }
-        let mut is_reordered = false;
         for _list in 0..lists {
             if r.bit()? {
-                is_reordered = true;
                 skip_list_modification(&mut r)?;
             }
         }
@@ -139,16 +126,10 @@ impl SliceHeaders {
             r.unsigned()?; // cabac_init_idc
         }
         r.signed()?; // slice_qp_delta
-        let mut plain_filter = None;
-        if self.has_filter {
-            let position = r.position();
-            let filter = r.unsigned()?;
-            if filter != 1 {
-                let offsets = (r.signed()?, r.signed()?); // slice_alpha_c0_offset_div2, slice_beta_offset_div2
-                plain_filter = (filter == 0 && offsets == (0, 0)).then_some(position);
-            }
-        }
-        Some(SliceHeader { first_macroblock, kind, is_reordered, plain_filter, len: r.position() })
+        let position = r.position();
+        // disable_deblocking_filter_idc, slice_alpha_c0_offset_div2, slice_beta_offset_div2
+        let is_plain = self.has_filter && r.bits(3)? == 0b111;
+        is_plain.then_some(position)
     }
 
     /// Turns off the deblocking filter of a slice. Returns whether it is off now.
@@ -162,8 +143,7 @@ impl SliceHeaders {
     fn try_turn_off_filter(&self, unit: &mut [u8]) -> Option<()> {
         let (&mut nal_header, payload) = unit.split_first_mut()?;
         let beginning = &payload[..payload.len().min(MAX_HEADER_LEN)];
-        let header = self.read(nal_header, &unescape(beginning))?;
-        let filter = header.plain_filter?;
+        let filter = self.plain_filter(nal_header, &unescape(beginning))?;
         // ue(1) is 010.
         let mut changed = [(0, 0); 2];
         for (change, bit) in changed.iter_mut().zip([filter, filter + 2]) {

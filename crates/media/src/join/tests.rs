@@ -1,6 +1,6 @@
 //! Edits, compared frame by frame with those of the clips.
 
-mod interpolation;
+mod reordered;
 mod report;
 mod seams;
 mod speed;

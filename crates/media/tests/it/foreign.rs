@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use media::{Ffmpeg, Fit, JoinClip, JoinOptions, MediaError, first_frame, join, probe};
+use media::{
+    ClipSpec, ClipWriter, Effort, Ffmpeg, Fit, FrameRate, JoinClip, JoinOptions, MediaError, first_frame,
+    join, probe,
+};
 
-use crate::fixtures::{PLAIN, Recipe, psnr};
+use crate::fixtures::{PLAIN, Recipe, psnr, sample_image};
 
 /// ffmpeg from the search path; `None`, with a note in the test's output, where there is none.
 pub(crate) fn ffmpeg() -> Option<PathBuf> {
@@ -132,6 +135,27 @@ fn frame_digests(ffmpeg: &Path, path: &Path) -> Vec<String> {
     let lines = String::from_utf8(output.stdout).unwrap();
     let digest = |line: &str| line.rsplit(',').next().map(|digest| digest.trim().to_owned());
     lines.lines().filter(|line| !line.starts_with('#')).filter_map(digest).collect()
+}
+
+#[test]
+fn ffmpeg_repeats_frames() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("repeated.mp4");
+    for effort in [Effort::Draft, Effort::Full] {
+        let spec = ClipSpec::new(160, 96, FrameRate::CINEMA).with_effort(effort);
+        let mut writer = ClipWriter::new(spec).unwrap();
+        // More frames than a group has, and than `frame_num` and `pic_order_cnt_lsb` count.
+        for number in 0..80 {
+            writer.push_frame(&sample_image(160, 96, 0, number)).unwrap();
+            writer.repeat_frame().unwrap();
+        }
+        std::fs::write(&path, writer.finish().unwrap()).unwrap();
+        let digests = frame_digests(&ffmpeg, &path);
+        assert_eq!(digests.len(), 160, "{effort:?}");
+        assert!(digests.chunks(2).all(|pair| pair[0] == pair[1]), "{effort:?}");
+        assert!(digests.windows(3).all(|frames| frames[0] != frames[2]), "{effort:?}");
+    }
 }
 
 /// One frame of a video, as ffmpeg decodes it.

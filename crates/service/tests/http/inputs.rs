@@ -409,16 +409,3 @@ async fn futures_join<T>(futures: impl Iterator<Item = impl Future<Output = T>>)
     .await;
     done.into_iter().flatten().collect()
 }
-
-#[tokio::test]
-async fn last_frame_of_a_task_carries_its_note_to_the_next() {
-    let renderer = TestRenderer::free();
-    let server = TestServer::open(renderer.clone()).await;
-    let mut body = request("p");
-    let mut frame = RgbImage::from_pixels(64, 36, BLUE.repeat(64 * 36)).unwrap();
-    frame.set_note(Some("where it ended".to_owned()));
-    body["image"] = json!(data_uri(&media::encode_png(&frame)));
-    server.make(&body).await;
-    assert_eq!(renderer.last_job().first_frame.unwrap().note(), Some("where it ended"));
-    server.service.shutdown().await;
-}

@@ -1,22 +1,15 @@
-//! Slices in which every macroblock is skipped (H.264 7.3.4): a picture in a few bytes and without any search.
-//!
-//! A P slice of them repeats the picture before. A B slice of them blends the reference pictures before and after it, by their distances: with
-//! temporal direct prediction (8.4.1.2.3) along the motion that the later one was coded with, which is motion-compensated interpolation by the
-//! decoder; with spatial direct prediction (8.4.1.2.2) without motion, because no macroblock of the slice has any.
-
-use std::ops::Range;
+//! Slices in which every macroblock is skipped (H.264 7.3.4): a picture that repeats the one before, in a few bytes and without any search.
 
 use super::bits::{BitWriter, escape_into};
 use super::header::NAL_SLICE;
 
-/// A slice of a picture to which no other refers.
-#[derive(Clone)]
-pub(super) struct SkippedSlice {
-    pub(super) kind: SkippedKind,
+/// A P slice of skipped macroblocks. It equals the reference picture before it, and no other picture refers to it.
+#[derive(Clone, Copy)]
+pub(super) struct Repetition {
     /// Arithmetic coding; otherwise CAVLC.
     pub(super) is_cabac: bool,
-    /// Those that it covers, in raster order.
-    pub(super) macroblocks: Range<u32>,
+    /// Those of the picture.
+    pub(super) macroblocks: u32,
     /// The number of the picture parameter set.
     pub(super) picture_set: u32,
     /// That of the next picture that others refer to, modulo 16 (7.4.3).
@@ -25,72 +18,43 @@ pub(super) struct SkippedSlice {
     pub(super) picture_order: u32,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum SkippedKind {
-    /// Equals the reference picture before it.
-    Repetition,
-    /// Lies between the reference pictures before and after it, along the motion between them.
-    Interpolation,
-    /// Lies between them without motion: a dissolve.
-    Dissolve,
-}
-
-/// `slice_type`: all slices of the picture are P, or B.
+/// `slice_type`: all slices of the picture are P.
 const ALL_P: u32 = 5;
-const ALL_B: u32 = 6;
 
-/// The context of `mb_skip_flag` where all neighbours are skipped, for `cabac_init_idc` 0 and quantizer 26 (tables 9-13 and 9-14): a one is the
-/// more probable symbol, with this state.
-const SKIP_STATE_P: usize = 6;
-const SKIP_STATE_B: usize = 29;
+/// The context of `mb_skip_flag` where all neighbours are skipped, for `cabac_init_idc` 0 and quantizer 26 (table 9-13): a one is the more
+/// probable symbol, with this state.
+const SKIP_STATE: usize = 6;
 
-/// Offsets of the deblocking filter, halved: it smooths the seams of blocks that move differently, more than it would for the quantizer.
-const INTERPOLATION_FILTER: i32 = 3;
-
-impl SkippedSlice {
-    /// The NAL unit. It goes with picture parameter sets that name quantizer 26, weighted prediction of P slices and implicit weights of B slices.
+impl Repetition {
+    /// The NAL unit. It goes with picture parameter sets that name quantizer 26 and weighted prediction of P slices.
     pub(super) fn unit(&self) -> Vec<u8> {
         let mut out = BitWriter::default();
-        out.unsigned(self.macroblocks.start); // first_mb_in_slice
-        let is_repetition = self.kind == SkippedKind::Repetition;
-        out.unsigned(if is_repetition { ALL_P } else { ALL_B });
+        out.unsigned(0); // first_mb_in_slice
+        out.unsigned(ALL_P);
         out.unsigned(self.picture_set);
         out.bits(self.frame_number, 4);
         out.bits(self.picture_order, 8);
-        if !is_repetition {
-            out.bit(self.kind == SkippedKind::Dissolve); // direct_spatial_mv_pred_flag
-        }
         out.bit(false); // num_ref_idx_active_override_flag
         out.bit(false); // ref_pic_list_modification_flag_l0
-        if is_repetition {
-            out.unsigned(0); // luma_log2_weight_denom
-            out.unsigned(0); // chroma_log2_weight_denom
-            out.bits(0, 2); // luma_weight_l0_flag, chroma_weight_l0_flag
-        } else {
-            out.bit(false); // ref_pic_list_modification_flag_l1
-        }
+        out.unsigned(0); // luma_log2_weight_denom
+        out.unsigned(0); // chroma_log2_weight_denom
+        out.bits(0, 2); // luma_weight_l0_flag, chroma_weight_l0_flag
         if self.is_cabac {
             out.unsigned(0); // cabac_init_idc
         }
         out.signed(0); // slice_qp_delta
-        if is_repetition {
-            out.unsigned(1); // disable_deblocking_filter_idc
-        } else {
-            out.unsigned(0);
-            out.signed(INTERPOLATION_FILTER); // slice_alpha_c0_offset_div2
-            out.signed(INTERPOLATION_FILTER); // slice_beta_offset_div2
-        }
+        out.unsigned(1); // disable_deblocking_filter_idc
         let payload = if self.is_cabac {
             out.align(true); // cabac_alignment_one_bit
-            let mut coder = Coder::new(if is_repetition { SKIP_STATE_P } else { SKIP_STATE_B });
-            for macroblock in self.macroblocks.clone() {
+            let mut coder = Coder::new();
+            for macroblock in 1..=self.macroblocks {
                 coder.more_probable();
-                coder.terminate(macroblock + 1 == self.macroblocks.end);
+                coder.terminate(macroblock == self.macroblocks);
             }
             coder.finish_into(&mut out);
             out.into_bytes()
         } else {
-            out.unsigned(self.macroblocks.end - self.macroblocks.start); // mb_skip_run
+            out.unsigned(self.macroblocks); // mb_skip_run
             out.trailing()
         };
         // nal_ref_idc is 0: none refers to it.
@@ -112,12 +76,12 @@ struct Coder {
 }
 
 impl Coder {
-    fn new(state: usize) -> Self {
-        Self { low: 0, range: 510, state, bits: Vec::new(), outstanding: 0, is_first: true }
+    fn new() -> Self {
+        Self { low: 0, range: 510, state: SKIP_STATE, bits: Vec::new(), outstanding: 0, is_first: true }
     }
 
     fn more_probable(&mut self) {
-        let row = LESS_PROBABLE_RANGES[self.state - FIRST_STATE];
+        let row = LESS_PROBABLE_RANGES[self.state - SKIP_STATE];
         self.range -= u32::from(row[(self.range >> 6 & 3) as usize]);
         self.state = (self.state + 1).min(62);
         self.renormalize();
@@ -166,10 +130,7 @@ impl Coder {
     }
 }
 
-/// The state of the first row below.
-const FIRST_STATE: usize = SKIP_STATE_P;
-
-/// `rangeTabLPS` (table 9-44), from the first state that is reached on.
+/// `rangeTabLPS` (table 9-44), from [`SKIP_STATE`] on.
 #[rustfmt::skip]
 const LESS_PROBABLE_RANGES: [[u8; 4]; 57] = [
     [105, 128, 152, 175], [100, 122, 144, 166], [95, 116, 137, 158], [90, 110, 130, 150],
@@ -192,16 +153,11 @@ mod tests {
 
     #[test]
     fn slices_of_large_pictures_are_small() {
-        let size = |kind, cabac, count| {
-            let macroblocks = 0..count;
+        let size = |is_cabac, macroblocks| {
             let (picture_set, frame_number, picture_order) = (0, 3, 8);
-            SkippedSlice { kind, is_cabac: cabac, macroblocks, picture_set, frame_number, picture_order }
-                .unit()
-                .len()
+            Repetition { is_cabac, macroblocks, picture_set, frame_number, picture_order }.unit().len()
         };
-        for kind in [SkippedKind::Repetition, SkippedKind::Interpolation, SkippedKind::Dissolve] {
-            assert!(size(kind, true, 1) < 16 && size(kind, true, 54 * 30) < 64);
-            assert!(size(kind, false, 54 * 30) < 16);
-        }
+        assert!(size(true, 1) < 16 && size(true, 54 * 30) < 64);
+        assert!(size(false, 54 * 30) < 16);
     }
 }
