@@ -488,3 +488,28 @@ fn film_is_joined_of_the_videos_on_record() {
     inline_snapshot!(message.unwrap_or_default(), @"film: [PROJECT]/out/pair/one-[KEY].mp4 was removed or changed since it was downloaded, and it is needed; the next run downloads it again");
     assert!(!project.file("out/pair/third.mp4").exists());
 }
+
+/// A rehearsal shows the same whether its shots are rendered in one run, with the frame that the service returned, or in several, with a frame taken
+/// from the video.
+#[test]
+fn rehearsal_is_the_same_whichever_run_renders_its_shots() {
+    let workflow = r#"version: 1
+defaults: { model: modela-video-2-0-260128, resolution: 480p, ratio: "16:9", seconds: 4, generate_audio: true }
+shots:
+  - { id: pier, seed: 1, prompt: "A pier at dusk. Slow push in." }
+  - { id: sea, seed: 2, continues: pier, prompt: "Rain over the sea at night. She says: “We are late.”" }
+film: { output: film.mp4 }
+"#;
+    let rendered = |runs: &[&[&str]]| {
+        let project = Project::new("film.yaml", workflow).with_product_renderer();
+        for only in runs {
+            project.runner(&[&["run", "film.yaml"], *only].concat()).expect(0);
+        }
+        let mut files: Vec<PathBuf> = shots(&project, "film").into_iter().map(|(_, file)| file).collect();
+        files.push(project.file("out/film/film.mp4"));
+        files.into_iter().map(|file| fs_err::read(file).expect("a video")).collect::<Vec<_>>()
+    };
+    let whole = rendered(&[&[]]);
+    assert_eq!(whole.len(), 3);
+    assert!(whole == rendered(&[&["--only", "pier"], &[]]), "another run renders other videos");
+}

@@ -15,7 +15,7 @@ use engine::failpoint::{Boundary, install, limit_pages, set_frame_time};
 const KILL_AT: &str = "RUNNER_TEST_KILL_AT";
 /// Names the boundary at which it waits, once, for as long as there is a file `waiting` in the working folder, which it makes.
 const WAIT_AT: &str = "RUNNER_TEST_WAIT_AT";
-/// `procedural` for the renderer of the product; otherwise a stub renders.
+/// `product` for the renderer of the product; otherwise a stub renders.
 const RENDERER: &str = "RUNNER_TEST_RENDERER";
 /// How many pages the ledger may grow to.
 const PAGES: &str = "RUNNER_TEST_LEDGER_PAGES";
@@ -84,7 +84,7 @@ fn main() -> ExitCode {
     if let Some(millis) = std::env::var(FRAME_MILLIS).ok().and_then(|millis| millis.parse().ok()) {
         set_frame_time(Duration::from_millis(millis));
     }
-    if std::env::var(RENDERER).is_ok_and(|name| name == "procedural") {
+    if std::env::var(RENDERER).is_ok_and(|name| name == "product") {
         runner::main()
     } else {
         runner::main_with(std::sync::Arc::new(stub::Stub))

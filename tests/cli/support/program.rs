@@ -37,7 +37,7 @@ impl Project {
 
     /// The same folder, rendered as by the product.
     pub(crate) fn with_product_renderer(self) -> Self {
-        Self { renderer: "procedural", ..self }
+        Self { renderer: "product", ..self }
     }
 
     /// A folder that holds one workflow file.

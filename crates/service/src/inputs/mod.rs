@@ -25,7 +25,7 @@ use crate::{
     store::Store,
 };
 
-/// The format that reference audio is decoded to: that of the procedural renderer's mix, with a bounded length.
+/// The format that reference audio is decoded to: that of the mix of the animatic, with a bounded length.
 pub(crate) const REFERENCE_AUDIO: AudioDecodeSpec =
     AudioDecodeSpec { sample_rate: AUDIO_SAMPLE_RATE, channels: 2, max_duration: Duration::from_mins(5) };
 

@@ -68,8 +68,9 @@ pub(super) async fn cancel(
 
 /// Whether a task was cancelled, and what to say.
 async fn cancel_task(provider: &dyn Provider, row: &AttemptRow, task: &TaskId) -> (bool, String) {
+    let cancelled = provider.cancel(task).await;
     let (task, service) = (sanitize::line(task.as_str()), sanitize::line(&row.service));
-    let state = match provider.cancel(&TaskId(task.to_string())).await {
+    let state = match cancelled {
         Ok(Cancelled::Yes) => return (true, format!("task {task} is cancelled")),
         Ok(Cancelled::Unsupported) => return (false, format!("not cancelled: {service} cancels no tasks")),
         Err(failure) => {
