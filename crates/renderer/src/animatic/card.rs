@@ -7,7 +7,7 @@ use super::camera::Move;
 use super::ink::{Area, InkLayer};
 use super::numbers::ease;
 use super::palette::Palette;
-use super::prompt::{Beat, beats};
+use super::prompt::{Beat, beats, least_width};
 use super::still::cover;
 use crate::Job;
 
@@ -28,6 +28,10 @@ const MIN_SIDE: u32 = 120;
 const PROMPT_BOTTOM: f32 = 0.62;
 /// Sizes that are tried, as parts of the largest.
 const SIZES: [f32; 8] = [1.0, 0.86, 0.74, 0.63, 0.54, 0.46, 0.39, 0.33];
+/// The longest text that is set in lines of even length, in sizes of its font.
+const MAX_EVENED_WIDTH: f32 = 80.0;
+/// The height of a line, in sizes of its font, as [`Fonts::draw`] sets it.
+const LINE_HEIGHT: f32 = 1.35;
 const MAX_THUMBNAILS: usize = 6;
 
 /// The type of a shot.
@@ -198,8 +202,14 @@ impl<'p> Typesetter<'p> {
     /// The largest size at which a text fits, set in lines of even length.
     fn fitted(&mut self, text: &str, largest: f32, is_bold: bool, (width, height): (f32, f32)) -> Set {
         let mut fitting = None;
+        let least = least_width(text);
         for part in SIZES {
             let size = (largest * part).max(9.0);
+            // To set a text takes longer than to see that it cannot fit.
+            let is_last = part <= SIZES[SIZES.len() - 1];
+            if !is_last && (least * size / width).ceil() * size * LINE_HEIGHT > height {
+                continue;
+            }
             let set = self.set(text, size, is_bold, width, 40);
             let fits = set.height <= height;
             fitting = Some((size, set));
@@ -209,10 +219,13 @@ impl<'p> Typesetter<'p> {
         }
         let Some((size, mut set)) = fitting else { return self.set(text, largest, is_bold, width, 1) };
         if set.height > height {
-            let lines = ((height / (size * 1.35).ceil()) as usize).max(1);
+            let lines = ((height / (size * LINE_HEIGHT).ceil()) as usize).max(1);
             return self.set(text, size, is_bold, width, lines);
         }
-        // The narrowest column with as many lines leaves no word alone in the last one.
+        // The narrowest column with as many lines leaves no word alone in the last one. Of long texts nobody sees it.
+        if !text.contains(' ') || least > MAX_EVENED_WIDTH {
+            return set;
+        }
         let (mut narrow, mut wide) = (width * 0.45, width);
         for _ in 0..4 {
             let middle = (narrow + wide) * 0.5;

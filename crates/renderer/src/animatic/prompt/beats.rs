@@ -19,6 +19,9 @@ const MIN_SPEECH_WEIGHT: u32 = 8;
 /// Sentences shorter than this are read with the one before, if both are not longer than that together.
 const MIN_WEIGHT: u32 = 26;
 const MAX_JOINED_WEIGHT: u32 = 120;
+/// No card shows more of a prompt, in characters, and none more of a beat, in letters.
+const MAX_CHARACTERS: usize = 6_000;
+const MAX_WEIGHT: u32 = 420;
 /// How much longer a character of Chinese or Japanese takes to read.
 const IDEOGRAPH_WEIGHT: u32 = 3;
 
@@ -50,7 +53,17 @@ impl Beat {
 }
 
 fn weight(text: &str) -> u32 {
-    text.chars().map(|c| if Script::of(c) == Script::Alphabetic { 1 } else { IDEOGRAPH_WEIGHT }).sum()
+    text.chars().map(weight_of).sum()
+}
+
+fn weight_of(c: char) -> u32 {
+    if Script::of(c) == Script::Alphabetic { 1 } else { IDEOGRAPH_WEIGHT }
+}
+
+/// The width of a text on one line, in sizes of its font, and not more than it is.
+pub(in crate::animatic) fn least_width(text: &str) -> f32 {
+    let wide = |c: char| if Script::of(c) == Script::Alphabetic { 0.4 } else { 0.9 };
+    text.chars().map(wide).sum()
 }
 
 /// The beats of a prompt, at most so many: short neighbours are shown together.
@@ -76,12 +89,34 @@ pub(in crate::animatic) fn beats(prompt: &str, max: usize) -> Vec<Beat> {
         let next = beats.remove(second);
         beats[second - 1].join(next);
     }
+    for beat in &mut beats {
+        shorten(&mut beat.text);
+        if let Some(speech) = &mut beat.speech {
+            shorten(speech);
+        }
+    }
     beats
+}
+
+/// Ends a text that no card has room for with an ellipsis.
+fn shorten(text: &mut String) {
+    let mut left = MAX_WEIGHT;
+    let end = text.char_indices().find(|(_, c)| {
+        let weight = weight_of(*c);
+        let is_over = weight > left;
+        left = left.saturating_sub(weight);
+        is_over
+    });
+    if let Some((end, _)) = end {
+        text.truncate(end);
+        text.push('…');
+    }
 }
 
 /// Sentences, each with the mark that ends it; nothing is divided inside of quotes.
 fn sentences(prompt: &str) -> Vec<String> {
-    let prompt: Vec<char> = prompt.split_whitespace().collect::<Vec<_>>().join(" ").chars().collect();
+    let prompt = prompt.split_whitespace().collect::<Vec<_>>().join(" ");
+    let prompt: Vec<char> = prompt.chars().take(MAX_CHARACTERS).collect();
     let (mut all, mut sentence, mut quote) = (Vec::new(), String::new(), None);
     for (index, c) in prompt.iter().copied().enumerate() {
         sentence.push(c);
@@ -174,5 +209,15 @@ mod tests {
         assert_eq!(texts(&format!("One. Two. {long} {long}"), 9), [&format!("One. Two. {long}"), long]);
         assert_eq!(texts(&format!("{long} {long} {long}"), 2).len(), 2);
         assert_eq!(texts("一。二。三。", 1), ["一。二。三。"]);
+    }
+
+    #[test]
+    fn endless_prompts_become_beats_that_a_card_has_room_for() {
+        for sentence in ["雨。", "a. ", "\"aaaaaaaa bb.\" ", "word "] {
+            let beats = beats(&sentence.repeat(20_000 / sentence.len()), 12);
+            assert!(!beats.is_empty() && beats.len() <= 12, "{sentence}");
+            let is_bounded = |beat: &Beat| beat.weight() <= 2 * (MAX_WEIGHT + 1);
+            assert!(beats.iter().all(is_bounded), "{sentence}");
+        }
     }
 }

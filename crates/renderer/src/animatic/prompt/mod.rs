@@ -4,7 +4,7 @@ mod beats;
 mod tokens;
 mod words;
 
-pub(super) use self::beats::{Beat, beats};
+pub(super) use self::beats::{Beat, beats, least_width};
 use crate::animatic::camera::Move;
 use crate::animatic::palette::{Hour, Mood, Season, Weather};
 use crate::animatic::sound::Bed;
