@@ -24,8 +24,8 @@ const MIN_BEAT_SECONDS: f32 = 1.2;
 const PAUSE_WEIGHT: u32 = 12;
 /// Frames with a shorter side have no room for type, in pixels.
 const MIN_SIDE: u32 = 120;
-/// The part of the height in which the prompt stands: below it are lower thirds and subtitles of films.
-const PROMPT_BOTTOM: f32 = 0.62;
+/// The part of the height in which the prompt stands: below it are titles and subtitles of films.
+const PROMPT_BOTTOM: f32 = 0.42;
 /// Sizes that are tried, as parts of the largest.
 const SIZES: [f32; 8] = [1.0, 0.86, 0.74, 0.63, 0.54, 0.46, 0.39, 0.33];
 /// The longest text that is set in lines of even length, in sizes of its font.
@@ -307,7 +307,7 @@ impl<'p> Typesetter<'p> {
     fn beat(&mut self, beat: &Beat, top: f32) -> InkLayer {
         let (margin, unit) = (self.margin, self.unit);
         let width = self.width - 2.0 * margin;
-        let column = if self.width > self.height { width * 0.86 } else { width };
+        let column = width;
         let bottom = self.height * PROMPT_BOTTOM;
         let room = (bottom - top).max(unit * 6.0);
         let largest = (unit * 9.0).min(self.height * 0.12);
