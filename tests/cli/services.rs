@@ -310,3 +310,37 @@ fn shipped_services_say_where_they_are_and_what_has_their_keys() {
     let keys: BTreeSet<&str> = listed.filter_map(|service| service["key"].as_str()).collect();
     assert!(keys.contains("ARK_API_KEY") && keys.contains("GEMINI_API_KEY"), "{keys:?}");
 }
+
+/// The film that was paid for stays in its place, and whoever looks at the rehearsal is told so.
+#[test]
+fn rehearsal_of_a_paid_film_has_a_folder_of_its_own() {
+    let proxy = RecordingProxy::faithful();
+    let project = project(CHAIN, &proxy.url, "api: videos-v1");
+    let of_folder = |name: &str| fs_err::read(project.file(name)).ok();
+    // Before anything is paid for, a rehearsal is the film.
+    project.runner(&["run", "film.yaml", "--rehearse"]).expect(0);
+    let rehearsed = of_folder("out/film/film.mp4").expect("a film");
+    runner(&project, &["run", "film.yaml", "--trust-services"]).expect(0);
+    let paid = of_folder("out/film/film.mp4").expect("a film");
+    assert_ne!(paid, rehearsed);
+    project.runner(&["view", "film.yaml", "--no-open"]).expect(0);
+    let page = of_folder("out/film/manifest.json");
+    cli_snapshot!("rehearsal_of_paid", project.runner(&["run", "film.yaml", "--rehearse"]).expect(0));
+    let ends = ["plan film.yaml", "view film.yaml --no-open", "report film.yaml", "export film.yaml --srt"];
+    for end in ends {
+        let arguments: Vec<&str> = end.split(' ').chain(["--rehearse"]).collect();
+        let output = project.runner(&arguments);
+        assert!(output.err.contains("this is a rehearsal, in out/film/rehearsal"), "{}", output.transcript());
+    }
+    assert_eq!(of_folder("out/film/film.mp4"), Some(paid));
+    assert_eq!(of_folder("out/film/manifest.json"), page);
+    assert!(of_folder("out/film/rehearsal/film.mp4").is_some());
+    assert!(of_folder("out/film/rehearsal/index.html").is_some());
+    // A forgotten variable.
+    let addressed = Project::new("pier.yaml", &CHAIN.replace("service: team\n", "")).against(&proxy.url, KEY);
+    addressed.runner(&["run", "pier.yaml"]).expect(0);
+    let forgotten = addressed.runner_with(("RUNNER_BASE_URL", ""), &["report", "pier.yaml"]);
+    assert!(forgotten.expect(0).err.contains("or set RUNNER_BASE_URL"));
+    let looked = project.runner(&["report", "film.yaml"]).expect(0);
+    assert!(!looked.err.contains("rehearsal"), "{}", looked.transcript());
+}

@@ -22,6 +22,7 @@ mod hints;
 mod input_file;
 mod load;
 mod named_workflow;
+mod output_folder;
 mod picks;
 mod price_table;
 mod project_paths;

@@ -70,11 +70,6 @@ impl ProjectPaths {
         self.folder.join(".runner").join("service")
     }
 
-    /// The output folder of a workflow: `explicit`, or the default.
-    pub(crate) fn out_or(&self, explicit: Option<&Path>, workflow: &str) -> std::io::Result<PathBuf> {
-        explicit.map_or_else(|| Ok(self.out(workflow)), std::path::absolute)
-    }
-
     /// Default output folder of a workflow.
     pub(crate) fn out(&self, workflow: &str) -> PathBuf {
         let safe = |c: char| if c.is_alphanumeric() || c == '_' { c } else { '-' };

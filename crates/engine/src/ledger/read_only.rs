@@ -132,6 +132,18 @@ impl LedgerReader {
         Ok(events.into_iter().flatten().collect())
     }
 
+    /// A service that was paid for videos of a workflow of this name: that of the latest task.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn paid_service_of(&self, workflow: &str) -> Result<Option<String>, LedgerError> {
+        // Of free services there is no such key.
+        let query = "SELECT a.service FROM attempts a JOIN runs r ON r.id = a.run
+                     WHERE r.workflow = ?1 AND a.task IS NOT NULL AND a.service_independent_key IS NOT NULL
+                     ORDER BY a.rowid DESC LIMIT 1";
+        Ok(self.rows(query, [workflow], |row| row.get(0))?.pop())
+    }
+
     /// The totals over all runs: reserved for tasks in flight, and spent.
     ///
     /// # Errors

@@ -57,7 +57,8 @@ pub(super) async fn run(
         let withdrawn = address.client.withdraw_renders(plan.name(), &instances).await;
         return Ok(print_withdrawn(&withdrawn.map_err(engine_error)?));
     }
-    let output = paths.out_or(args.output_dir.as_deref(), plan.name())?;
+    let output =
+        args.output_dir.as_deref().map_or_else(|| Ok(paths.out(plan.name())), std::path::absolute)?;
     film_outputs::refuse_replaced_inputs(&plan, &paths.folder, &output)?;
     let mut estimate = None;
     let run = match &args.cluster.attach {

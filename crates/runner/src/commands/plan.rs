@@ -20,6 +20,7 @@ use crate::hints;
 use crate::input_file::LoadError;
 use crate::load;
 use crate::named_workflow::NamedWorkflow;
+use crate::output_folder;
 use crate::price_table::PriceTable;
 use crate::project_paths::ProjectPaths;
 use crate::records::Records;
@@ -104,10 +105,10 @@ pub(crate) async fn document(
     prices: Option<&PriceTable>,
 ) -> Result<PlanDocument, CommandError> {
     let paths = ProjectPaths::for_workflow(project.file)?;
-    let output_dir = paths.out_or(project.output_dir, plan.name())?;
-    film_outputs::refuse_replaced_inputs(plan, &paths.folder, &output_dir)?;
     let records = Records::open(&paths, project.engine, Some(plan.name())).await?;
     let services = records.services(plan, &paths)?;
+    let output_dir = output_folder::of(&paths, plan, &services, project.output_dir)?;
+    film_outputs::refuse_replaced_inputs(plan, &paths.folder, &output_dir)?;
     let keys =
         records.key_resolver(plan, &services.identity).await?.with_salt(changes.salt.map(str::to_owned));
     let overrides = project.overrides.cloned().unwrap_or_default();
@@ -123,8 +124,12 @@ pub(crate) async fn document(
         selected => selected,
     };
     let keys = keys.with_selection(&plan, selected.as_ref());
-    let previews =
-        decisions(&plan, project, &records, &keys, selected, changes.salt, &services.accounts).await?;
+    let folders = VideoFolders { paths: &paths, output_dir: &output_dir };
+    let mut previews =
+        decisions(&plan, project, &records, &keys, changes.salt, &services.accounts, folders).await?;
+    if let Some(selection) = selected {
+        selection::apply_selection(&plan, &selection, &mut previews)?;
+    }
     Ok(PlanDocument::new(&plan, &previews, &services, prices))
 }
 
@@ -158,9 +163,9 @@ async fn decisions(
     project: PlannedFile<'_>,
     records: &Records,
     keys: &KeyResolver,
-    selection: Option<Selection>,
     salt: Option<&str>,
     accounts: &Accounts,
+    folders: VideoFolders<'_>,
 ) -> Result<Vec<Preview>, CommandError> {
     let PlannedFile { file, engine, overrides, output_dir } = project;
     let mut previews = preview(plan, records.work(), keys, accounts, &Verify::Metadata).await?;
@@ -171,13 +176,7 @@ async fn decisions(
     };
     hints::name_commands(&mut previews, &named);
     if accounts.any_is_paid() {
-        let paths = ProjectPaths::for_workflow(file)?;
-        let output_dir = paths.out_or(output_dir, plan.name())?;
-        let folders = VideoFolders { paths: &paths, output_dir: &output_dir };
         unknown_work::mark(plan, records, keys, folders, &named, engine, &mut previews).await?;
-    }
-    if let Some(selection) = selection {
-        selection::apply_selection(plan, &selection, &mut previews)?;
     }
     Ok(previews)
 }

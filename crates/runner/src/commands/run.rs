@@ -28,6 +28,7 @@ use crate::film_outputs;
 use crate::hints;
 use crate::load;
 use crate::named_workflow::NamedWorkflow;
+use crate::output_folder;
 use crate::price_table::{self, PriceTable};
 use crate::project_paths::ProjectPaths;
 use crate::report::{self, RunInfo, RunReporter, sanitize};
@@ -351,10 +352,10 @@ async fn execute<'t>(
     asked: AskedRun,
     table: Option<&'t PriceTable>,
 ) -> Result<(FinishedRun<'t>, Arc<Ledger>), CommandError> {
-    let output_dir = paths.out_or(args.output_dir.as_deref(), plan.name())?;
+    let planned = backends.planned();
+    let output_dir = output_folder::of(paths, &plan, &planned, args.output_dir.as_deref())?;
     film_outputs::refuse_replaced_inputs(&plan, &paths.folder, &output_dir)?;
     let AskedRun { keys, instances } = asked;
-    let planned = backends.planned();
     let is_free = planned.is_free();
     let table = table.filter(|_| !is_free);
     let (run, identity) = (new_run_id(), planned.identity.clone());

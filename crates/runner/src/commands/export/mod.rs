@@ -4,7 +4,7 @@ pub(super) mod clips;
 mod film_to_export;
 mod video;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::Ledger;
@@ -23,6 +23,7 @@ use crate::commands::atomic_write::atomic_write;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::load;
+use crate::output_folder;
 use crate::project_paths::{ProjectPaths, display_path};
 
 pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
@@ -74,6 +75,7 @@ pub(super) struct FilmProject<'p> {
     plan: &'p Plan,
     file: &'p Path,
     paths: ProjectPaths,
+    output_folder: PathBuf,
     ledger: Option<Ledger>,
     previews: Vec<Preview>,
     videos: Vec<Option<Artifact>>,
@@ -88,7 +90,8 @@ impl<'p> FilmProject<'p> {
         let keys = key_resolver(plan, ledger.as_ref(), &services.identity)?;
         let (previews, videos) =
             survey(plan, ledger.as_ref(), &keys, &services.accounts, &Verify::Metadata).await?;
-        Ok(Self { plan, file, paths, ledger, previews, videos })
+        let output_folder = output_folder::of(&paths, plan, &services, None)?;
+        Ok(Self { plan, file, paths, output_folder, ledger, previews, videos })
     }
 
     pub(super) fn collector(&self) -> ClipCollector<'_> {
@@ -96,7 +99,7 @@ impl<'p> FilmProject<'p> {
             plan: self.plan,
             file: self.file,
             workflow_folder: &self.paths.folder,
-            output_folder: self.paths.out(self.plan.name()),
+            output_folder: self.output_folder.clone(),
             store: self.paths.store(),
             previews: &self.previews,
             videos: &self.videos,

@@ -18,6 +18,7 @@ use crate::backend::{Backends, PlannedServices};
 use crate::clock::now;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output_folder;
 use crate::price_table::PriceTable;
 use crate::project_paths::ProjectPaths;
 use crate::run_id::new_run_id;
@@ -36,13 +37,14 @@ pub(crate) async fn adopt_work(args: AdoptArgs) -> Result<Exit, CommandError> {
     };
     let paths = ProjectPaths::for_workflow(&args.workflow.file)?;
     let backends = Backends::of_plan(&plan, &services::of_project(&paths)?, Trust::All)?;
-    let PlannedServices { identity: service, accounts, .. } = backends.planned();
+    let planned = backends.planned();
+    let folder = output_folder::of(&paths, &plan, &planned, args.output_dir.as_deref())?;
+    let PlannedServices { identity: service, accounts, .. } = planned;
     let descriptions =
         descriptions::Descriptions::read(&paths, args.from_folder.as_deref(), &args.workflow.file)?;
     let ledger = Ledger::open_existing(&paths.ledger(), &paths.folder)?;
     let keys = key_resolver(&plan, ledger.as_ref(), &service)?;
     let keys = keys.with_salt(args.salt.clone());
-    let folder = paths.out_or(args.output_dir.as_deref(), plan.name())?;
     let arguments = task_owners::plan_arguments(&args.workflow, args.salt.as_deref(), &paths);
     let adoption = Adoption {
         plan: &plan,

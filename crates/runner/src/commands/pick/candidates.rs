@@ -15,6 +15,7 @@ use workflow::plan::{NodeIx, PickGroup, PickKind, Plan, Said};
 use crate::args::EngineAddressArgs;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output_folder;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::records::Records;
 use crate::report::{Table, sanitize};
@@ -50,7 +51,7 @@ pub(super) async fn list(
     let (previews, mut videos) =
         survey(plan, records.work(), &keys, &Accounts::default(), &Verify::Metadata).await?;
     // A person picks by looking at them.
-    records.localize(&previews, &mut videos, &paths.out(plan.name())).await?;
+    records.localize(&previews, &mut videos, &output_folder::of(&paths, plan, &services, None)?).await?;
     let open: HashSet<(PickKind, NodeIx)> =
         plan.open_picks().iter().flat_map(|pick| pick.candidates.iter().map(|ix| (pick.kind, *ix))).collect();
     let from = file;

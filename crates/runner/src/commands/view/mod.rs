@@ -23,6 +23,7 @@ use crate::hints;
 use crate::input_file::LoadError;
 use crate::load;
 use crate::named_workflow::NamedWorkflow;
+use crate::output_folder;
 use crate::price_table::PriceTable;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::records::Records;
@@ -189,8 +190,8 @@ pub(crate) async fn collect_without_posters(
     let ViewedFile { file, overrides, engine, output_dir } = viewed;
     let workflow = NamedWorkflow::new(file, &engine.suffix()).with_arguments(overrides, None, output_dir);
     let paths = ProjectPaths::for_workflow(file)?;
-    let folder = paths.out_or(output_dir, plan.name())?;
     let services = records.services_without_keys(plan)?;
+    let folder = output_folder::of(&paths, plan, &services, output_dir)?;
     let keys = records.key_resolver(plan, &services.identity).await?;
     let (mut previews, mut videos) =
         survey(plan, records.work(), &keys, &services.accounts, &Verify::Metadata).await?;
