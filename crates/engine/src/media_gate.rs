@@ -46,7 +46,7 @@ fn info(inspected: Result<media::InputInfo, MediaError>) -> Result<MediaInfo, In
                 kind,
                 duration,
                 size: info.size,
-                is_native: info.is_native,
+                foreign: info.foreign,
                 decoded: info.decoded,
             })
         }

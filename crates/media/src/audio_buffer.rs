@@ -3,7 +3,7 @@
 use crate::MediaError;
 use crate::aac::{self, AudioDecoder};
 use crate::mp4::Movie;
-use crate::probe::{aac_config, coding_name};
+use crate::probe::{aac_config, audio_track};
 use crate::rate::{greatest_common_divisor, rescale};
 
 /// Bound on a buffer, in samples of all channels together: 46 minutes of 48 kHz stereo.
@@ -25,7 +25,7 @@ pub(crate) fn decoder(movie: &Movie) -> Result<Option<AudioDecoder>, MediaError>
         Some(config) if config.object_type == 0x40 && track.has_one_entry => {
             AudioDecoder::new(&config.specific).map(Some)
         }
-        _ => Err(MediaError::needs(format!("{} sound", coding_name(track.coding())))),
+        _ => Err(MediaError::needs(format!("{} sound", audio_track(track).codec))),
     }
 }
 

@@ -33,13 +33,7 @@ impl FrameReader {
     pub(crate) fn new(mut movie: Movie) -> Result<Self, MediaError> {
         let track = movie.video.take().ok_or_else(|| MediaError::NotMedia("it has no frames".to_owned()))?;
         let config = decoder_config(&track)?;
-        let container = track.configuration(*b"colr").and_then(|colr| match colr {
-            [b'n', b'c', b'l', b'x', _, _, _, _, m0, m1, range, ..] => {
-                Some((u16::from_be_bytes([*m0, *m1]), range & 0x80 != 0))
-            }
-            _ => None,
-        });
-        let color = config.color(container);
+        let color = config.color(container_color(&track).map(|(_, matrix, full_range)| (matrix, full_range)));
         let presentation = Presentation::from_track(&track);
         Ok(Self { movie, track, config, color, presentation })
     }
@@ -233,6 +227,22 @@ fn check_reordering(waiting: usize) -> Result<(), MediaError> {
     Ok(())
 }
 
+/// Transfer characteristics, matrix and full range that a `colr` box names, as code points (ISO/IEC 23001-8).
+fn container_color(track: &Track) -> Option<(u16, u16, bool)> {
+    match track.configuration(*b"colr")? {
+        [b'n', b'c', b'l', kind, _, _, t0, t1, m0, m1, range @ ..] if matches!(kind, b'x' | b'c') => {
+            let is_full = range.first().is_some_and(|range| *kind == b'x' && range & 0x80 != 0);
+            Some((u16::from_be_bytes([*t0, *t1]), u16::from_be_bytes([*m0, *m1]), is_full))
+        }
+        _ => None,
+    }
+}
+
+/// Whether transfer characteristics are those of high dynamic range: PQ or HLG (ITU-R BT.2100).
+fn is_hdr(transfer: u16) -> bool {
+    matches!(transfer, 16 | 18)
+}
+
 /// The decoder configuration of a track that can be decoded natively.
 pub(crate) fn decoder_config(track: &Track) -> Result<DecoderConfig, MediaError> {
     if !matches!(&track.coding(), b"avc1" | b"avc3") {
@@ -245,6 +255,10 @@ pub(crate) fn decoder_config(track: &Track) -> Result<DecoderConfig, MediaError>
         track.configuration(*b"avcC").ok_or_else(|| MediaError::damaged("it has no H.264 configuration"))?;
     let config = DecoderConfig::parse(avcc)?;
     config.check()?;
+    let transfer = container_color(track).map(|(transfer, ..)| transfer);
+    if transfer.or(config.transfer()).is_some_and(is_hdr) {
+        return Err(MediaError::needs("HDR video"));
+    }
     if !Presentation::from_track(track).is_supported() {
         return Err(MediaError::needs("video that is turned by other than right angles"));
     }

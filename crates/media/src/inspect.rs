@@ -13,7 +13,7 @@ use crate::mp4::Movie;
 use crate::probe::describe;
 use crate::sniff::{MediaKind, MediaType, describe_content};
 use crate::verify::decode_sound;
-use crate::{MediaError, compressed_audio, wav};
+use crate::{MediaError, audio_buffer, compressed_audio, wav};
 
 /// The largest input file, in bytes (20 MiB).
 pub const MAX_INPUT_BYTES: u64 = 20 << 20;
@@ -24,7 +24,7 @@ pub const MAX_REQUEST_INPUT_BYTES: u64 = 23 << 20;
 const HEAD_BYTES: u64 = 4 << 10;
 
 /// A file that can be sent as an input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputInfo {
     pub media_type: MediaType,
     /// Width and height in pixels; `None` for audio.
@@ -34,8 +34,10 @@ pub struct InputInfo {
     /// How long it took to decode, whatever the machine: in pixels, or samples of all channels, of a format that is decoded quickly. Those of a WebP
     /// or a progressive JPEG count more.
     pub decoded: u64,
-    /// Whether this crate decodes it without ffmpeg.
+    /// Whether this crate decodes it without ffmpeg: of a video its frames.
     pub is_native: bool,
+    /// What is decoded with ffmpeg alone, such as `HEVC video`; of a video its frames before its sound.
+    pub foreign: Option<String>,
 }
 
 /// Checks that a file is in an accepted format and undamaged. The bytes decide, not a name or a claimed media type.
@@ -62,6 +64,7 @@ pub fn inspect(bytes: &[u8]) -> Result<InputInfo, MediaError> {
                 duration: None,
                 decoded,
                 is_native: true,
+                foreign: None,
             })
         }
         MediaType::Gif => Err(refuse("a PNG, JPEG or WebP image")),
@@ -71,9 +74,8 @@ pub fn inspect(bytes: &[u8]) -> Result<InputInfo, MediaError> {
         MediaType::WebM => Err(refuse("an MP4 or QuickTime video")),
         MediaType::Wav => inspect_wav(&mut Cursor::new(bytes)),
         MediaType::Mp3 | MediaType::Flac => inspect_stream(media_type, bytes),
-        MediaType::Aac | MediaType::Ogg => {
-            audio_stream::check(media_type, bytes).map(|()| InputInfo::audio(media_type))
-        }
+        MediaType::Aac | MediaType::Ogg => audio_stream::check(media_type, bytes)
+            .map(|()| InputInfo::foreign_audio(media_type, media_type.description().to_owned())),
     }
 }
 
@@ -109,7 +111,7 @@ fn inspect_wav(source: &mut (impl Read + Seek)) -> Result<InputInfo, MediaError>
     match wav::duration(source) {
         Ok(Duration::ZERO) => Err(MediaError::damaged("the WAV file has no samples")),
         Ok(duration) => Ok(InputInfo::native_audio(MediaType::Wav, duration, 0)),
-        Err(MediaError::NeedsFfmpeg { .. }) => Ok(InputInfo::audio(MediaType::Wav)),
+        Err(MediaError::NeedsFfmpeg { coding }) => Ok(InputInfo::foreign_audio(MediaType::Wav, coding)),
         Err(error) => Err(error),
     }
 }
@@ -119,7 +121,7 @@ fn inspect_stream(media_type: MediaType, bytes: &[u8]) -> Result<InputInfo, Medi
     audio_stream::check(media_type, bytes)?;
     match compressed_audio::decode_whole(media_type, bytes) {
         Ok((duration, samples)) => Ok(InputInfo::native_audio(media_type, duration, samples)),
-        Err(MediaError::NeedsFfmpeg { .. }) => Ok(InputInfo::audio(media_type)),
+        Err(MediaError::NeedsFfmpeg { coding }) => Ok(InputInfo::foreign_audio(media_type, coding)),
         Err(error) => Err(error),
     }
 }
@@ -134,32 +136,42 @@ fn inspect_movie(media_type: MediaType, movie: Movie) -> Result<InputInfo, Media
         return match decode_sound(&movie) {
             Ok(0) => Err(MediaError::damaged("it has no samples")),
             Ok(samples) => Ok(InputInfo::native_audio(MediaType::M4a, audio.duration, samples)),
-            Err(MediaError::NeedsFfmpeg { .. }) => Ok(InputInfo::audio(MediaType::M4a)),
+            Err(MediaError::NeedsFfmpeg { coding }) => Ok(InputInfo::foreign_audio(MediaType::M4a, coding)),
             Err(error) => Err(error),
         };
+    };
+    let mut foreign = match audio_buffer::decoder(&movie) {
+        Err(MediaError::NeedsFfmpeg { coding }) => Some(coding),
+        // Its damage is found when it is heard.
+        Ok(_) | Err(_) => None,
     };
     let frames = FrameReader::new(movie).and_then(|mut frames| frames.first().and_then(|_| frames.last()));
     let is_native = match frames {
         Ok(_) => true,
         // In another codec than H.264 the index has to suffice.
-        Err(MediaError::NeedsFfmpeg { .. }) => false,
+        Err(MediaError::NeedsFfmpeg { coding }) => {
+            foreign = Some(coding);
+            false
+        }
         Err(error) => return Err(error),
     };
     let (size, duration) = (Some((video.width, video.height)), Some(video.duration));
     // The first frame and the last one.
     let decoded = if is_native { 2 * u64::from(video.width) * u64::from(video.height) } else { 0 };
-    Ok(InputInfo { media_type, size, duration, decoded, is_native })
+    Ok(InputInfo { media_type, size, duration, decoded, is_native, foreign })
 }
 
 impl InputInfo {
-    /// Audio that was not decoded.
-    fn audio(media_type: MediaType) -> Self {
-        Self { media_type, size: None, duration: None, decoded: 0, is_native: false }
+    /// Audio of a coding that was not decoded.
+    fn foreign_audio(media_type: MediaType, coding: String) -> Self {
+        let foreign = Some(coding);
+        Self { media_type, size: None, duration: None, decoded: 0, is_native: false, foreign }
     }
 
     /// Audio that lasts this long, of which so many samples were decoded.
     fn native_audio(media_type: MediaType, duration: Duration, decoded: u64) -> Self {
-        Self { duration: Some(duration), decoded, is_native: true, ..Self::audio(media_type) }
+        let duration = Some(duration);
+        Self { media_type, size: None, duration, decoded, is_native: true, foreign: None }
     }
 
     /// Whether it is an image, a video or audio.

@@ -107,7 +107,7 @@ fn video_track(track: &Track) -> Result<VideoTrack, MediaError> {
     })
 }
 
-fn audio_track(track: &Track) -> AudioTrack {
+pub(crate) fn audio_track(track: &Track) -> AudioTrack {
     let number = |offset: usize| {
         track.entry.get(offset..offset + 2).map_or(0, |field| u16::from_be_bytes([field[0], field[1]]))
     };
@@ -147,6 +147,12 @@ pub(crate) fn coding_name(coding: [u8; 4]) -> String {
         b"vp08" => "VP8",
         b"mp4v" => "MPEG-4 Visual",
         b"mp4a" => "AAC",
+        b".mp3" => "MP3",
+        b"sowt" | b"twos" | b"lpcm" | b"raw " | b"in24" | b"in32" | b"fl32" | b"fl64" | b"ipcm" | b"fpcm" => {
+            "PCM"
+        }
+        b"apco" | b"apcs" | b"apcn" | b"apch" | b"ap4h" | b"ap4x" => "ProRes",
+        b"mjpa" | b"mjpb" | b"jpeg" => "Motion JPEG",
         b"Opus" => "Opus",
         b"fLaC" => "FLAC",
         b"ac-3" => "AC-3",

@@ -38,7 +38,7 @@ impl MediaKind {
 }
 
 /// A medium that can be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediaInfo {
     /// The media type, such as `image/png`.
     pub media_type: &'static str,
@@ -47,8 +47,8 @@ pub struct MediaInfo {
     pub duration: Option<VideoDuration>,
     /// Width and height of an image or a video, in pixels.
     pub size: Option<(u32, u32)>,
-    /// Whether it is decoded without ffmpeg: of videos, H.264.
-    pub is_native: bool,
+    /// What is decoded with ffmpeg alone, such as `HEVC video`.
+    pub foreign: Option<String>,
     /// How long it took to decode, whatever the machine: in pixels, or samples of all channels, of a format that is decoded quickly.
     pub decoded: u64,
 }
@@ -98,7 +98,7 @@ pub struct MediaGate {
     pub max_film_file_bytes: u64,
     /// The longest sound of a film.
     pub max_sound_duration: VideoDuration,
-    /// Whether ffmpeg decodes what is not decoded without it ([`MediaInfo::is_native`]).
+    /// Whether ffmpeg decodes what is not decoded without it ([`MediaInfo::foreign`]).
     pub has_ffmpeg: bool,
     /// The largest font, in bytes.
     pub max_font_bytes: u64,

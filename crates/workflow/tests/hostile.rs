@@ -85,7 +85,7 @@ fn media_of_a_workflow_are_decoded_once_and_bounded() {
             kind: MediaKind::Image,
             duration: None,
             size: Some((8_000, 8_000)),
-            is_native: true,
+            foreign: None,
             decoded: 64_000_000,
         })
     }

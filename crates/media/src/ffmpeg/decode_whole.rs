@@ -1,16 +1,12 @@
 //! Decoding of a file as a whole with ffmpeg, to find damage.
 
 use std::ffi::OsString;
-use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
 use super::process::input;
 use super::{Ffmpeg, tool};
 use crate::MediaError;
-
-/// Bound on the progress report of ffmpeg, in bytes: a few hundred each half a second.
-const MAX_REPORT_BYTES: u64 = 16 << 20;
 
 /// What ffmpeg has decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,15 +24,7 @@ impl Ffmpeg {
         let mut arguments = input(&["-xerror", "-err_detect", "explode"], path);
         arguments.extend(["-map", "0:v:0", "-map", "0:a:0?", "-sn", "-dn"].map(OsString::from));
         arguments.extend(["-progress", "pipe:1", "-f", "null", "-"].map(OsString::from));
-        let mut report = String::new();
-        let complaint = self.run_and_listen("ffmpeg", self.ffmpeg.as_deref(), &arguments, &mut |pipe| {
-            let mut bytes = Vec::new();
-            pipe.take(MAX_REPORT_BYTES)
-                .read_to_end(&mut bytes)
-                .map_err(MediaError::io("cannot read what ffmpeg writes"))?;
-            report = String::from_utf8_lossy(&bytes).into_owned();
-            Ok(())
-        })?;
+        let (report, complaint) = self.text("ffmpeg", self.ffmpeg.as_deref(), &arguments)?;
         if !complaint.is_empty() {
             return Err(tool("ffmpeg", format!("failed: {complaint}")));
         }

@@ -10,6 +10,7 @@ mod fit;
 mod message;
 mod probe;
 mod process;
+mod tone_mapping;
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -126,9 +127,9 @@ impl Ffmpeg {
 
     /// The last frame that ffmpeg delivers with these options, as it is.
     fn still(&self, path: &Path, before: &[&str], after: &[&str]) -> Result<RgbImage, MediaError> {
+        let filter = format!("{}{SQUARE_PIXELS}", self.tone_mapping(path)?);
         let mut arguments = input(before, path);
-        arguments.extend(["-map", "0:v:0", "-an", "-sn", "-dn"].map(OsString::from));
-        arguments.extend(["-vf", SQUARE_PIXELS].map(OsString::from));
+        arguments.extend(["-map", "0:v:0", "-an", "-sn", "-dn", "-vf", &filter].map(OsString::from));
         arguments.extend(after.iter().map(OsString::from));
         arguments
             .extend(["-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "pipe:1"].map(OsString::from));
@@ -151,7 +152,8 @@ impl Ffmpeg {
         show: &mut dyn FnMut(YuvFrame) -> Result<(), MediaError>,
     ) -> Result<u64, MediaError> {
         let (up, down) = (rate.numerator(), rate.denominator());
-        let filter = format!("fps={up}/{down},{}", fit::filters(fit, (width, height)));
+        let tone_mapping = self.tone_mapping(path)?;
+        let filter = format!("fps={up}/{down},{tone_mapping}{}", fit::filters(fit, (width, height)));
         let mut arguments = input(&[], path);
         arguments.extend(["-map", "0:v:0", "-an", "-sn", "-dn", "-vf", &filter].map(OsString::from));
         arguments.extend(["-f", "rawvideo", "-pix_fmt", "yuv420p", "pipe:1"].map(OsString::from));

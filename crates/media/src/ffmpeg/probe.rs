@@ -1,7 +1,6 @@
 //! Probing with ffprobe, for containers that are not read natively.
 
 use std::ffi::OsString;
-use std::io::Read as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -18,15 +17,7 @@ impl Ffmpeg {
         arguments.extend(["-v", "error", "-show_streams", "-show_format", "-of", "flat"].map(OsString::from));
         arguments.extend(restrictions());
         arguments.push(file_url(path));
-        let mut text = String::new();
-        self.run("ffprobe", self.ffprobe.as_deref(), &arguments, &mut |pipe| {
-            let mut bytes = Vec::new();
-            pipe.take(1 << 20)
-                .read_to_end(&mut bytes)
-                .map_err(MediaError::io("cannot read what ffprobe writes"))?;
-            text = String::from_utf8_lossy(&bytes).into_owned();
-            Ok(())
-        })?;
+        let (text, _) = self.text("ffprobe", self.ffprobe.as_deref(), &arguments)?;
         let mut probe =
             read_probe(&text).ok_or_else(|| tool("ffprobe", "found neither video nor sound in the file"))?;
         // Files that were written as a stream do not say how long they are.

@@ -15,6 +15,9 @@ use crate::MediaError;
 /// Containers that ffmpeg may open. Playlists and scripts, which would make it open other files, are excluded.
 const FORMATS: &str = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,mpegvideo,flv,ogg,asf,ivf,h264,hevc,obu,gif,mp3,aac,flac,wav";
 
+/// Bound on what is read of a report, in bytes: that of progress has a few hundred each half a second.
+const MAX_TEXT_BYTES: u64 = 16 << 20;
+
 /// How often the time limit and the cancellation are checked.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -33,8 +36,25 @@ impl Ffmpeg {
         self.run_and_listen(name, program, arguments, consume).map(drop)
     }
 
+    /// As [`Self::run`]; returns what the program writes, which is bounded, and the last line of its messages.
+    pub(super) fn text(
+        &self,
+        name: &'static str,
+        program: Option<&Path>,
+        arguments: &[OsString],
+    ) -> Result<(String, String), MediaError> {
+        let mut bytes = Vec::new();
+        let complaint = self.run_and_listen(name, program, arguments, &mut |pipe| {
+            pipe.take(MAX_TEXT_BYTES)
+                .read_to_end(&mut bytes)
+                .map(drop)
+                .map_err(MediaError::io("cannot read it"))
+        })?;
+        Ok((String::from_utf8_lossy(&bytes).into_owned(), complaint))
+    }
+
     /// As [`Self::run`]; returns the last line of the program's messages, which is empty where it has none.
-    pub(super) fn run_and_listen(
+    fn run_and_listen(
         &self,
         name: &'static str,
         program: Option<&Path>,

@@ -90,6 +90,11 @@ impl DecoderConfig {
         Err(MediaError::needs(unusual))
     }
 
+    /// The transfer characteristics that the stream names.
+    pub(crate) fn transfer(&self) -> Option<u16> {
+        self.sps.color.map(|color| u16::from(color[1]))
+    }
+
     /// The color of the stream; the file's own `colr` box, where there is one, is the caller's to prefer.
     pub(crate) fn color(&self, container: Option<(u16, bool)>) -> ColorSpace {
         let (matrix, full_range) = match container {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use media::{
     ClipSpec, ClipWriter, Effort, Ffmpeg, Fit, FrameRate, JoinClip, JoinOptions, MediaError, first_frame,
-    join, probe,
+    join, last_frame, probe,
 };
 
 use crate::fixtures::{PLAIN, Recipe, psnr, sample_image};
@@ -344,7 +344,7 @@ fn ffmpeg_that_hangs_is_killed_after_the_time_limit() {
     let foreign = folder.path().join("clip.webm");
     std::fs::write(&foreign, b"\x1a\x45\xdf\xa3 and so on, for a while").unwrap();
     let mut ffmpeg = Ffmpeg::with_ffmpeg(program);
-    ffmpeg.time_limit = Duration::from_millis(200);
+    (ffmpeg.ffprobe, ffmpeg.time_limit) = (None, Duration::from_millis(200));
     let start = std::time::Instant::now();
     let error = ffmpeg.last_frame(&foreign).unwrap_err().to_string();
     assert!(error.contains("took longer"), "{error}");
@@ -379,5 +379,47 @@ fn frames_of_another_shape_fit_alike_with_and_without_ffmpeg() {
             shapes.push(own);
         }
         assert!(psnr(&shapes[0], &shapes[1]) < 20.0 && psnr(&shapes[0], &shapes[2]) < 30.0);
+    }
+}
+
+/// A grey card and a white one, as a phone records them: in PQ or HLG, with reference white at 203 cd/m2.
+#[test]
+fn hdr_is_converted_and_not_washed_out() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let tools = Ffmpeg::with_ffmpeg(ffmpeg.clone());
+    for (codec, transfer) in
+        [("libx265", "smpte2084"), ("libx265", "arib-std-b67"), ("libx264", "arib-std-b67")]
+    {
+        let clip = folder.path().join(format!("{codec}-{transfer}.mp4"));
+        let filter = format!(
+            "format=yuv444p,setparams=color_primaries=bt709:color_trc=bt709:colorspace=bt709:range=tv,\
+             zscale=t=linear:npl=203,format=gbrpf32le,zscale=p=bt2020:t={transfer}:m=bt2020nc:r=tv:npl=203,format={}",
+            if codec == "libx265" { "yuv420p10le" } else { "yuv420p" }
+        );
+        let cards = "color=0x777777:s=96x96:r=25:d=1,pad=192:96:0:0:white";
+        let mut arguments = vec!["-f", "lavfi", "-i", cards, "-vf", &filter, "-c:v", codec, "-crf", "8"];
+        arguments.extend(["-color_primaries", "bt2020", "-color_trc", transfer, "-colorspace", "bt2020nc"]);
+        let quiet = ["-x265-params", "log-level=error"];
+        arguments.extend(quiet.iter().filter(|_| codec == "libx265"));
+        arguments.push(text(&clip));
+        if !run(&ffmpeg, &arguments) {
+            note("this ffmpeg cannot make HDR video");
+            return;
+        }
+        let refusal = last_frame(&clip).unwrap_err();
+        assert!(refusal.needs_ffmpeg(), "{refusal}");
+        let film = folder.path().join("film.mp4");
+        join(
+            &whole_clips(std::slice::from_ref(&clip)),
+            &film,
+            &JoinOptions { ffmpeg: tools.clone(), ..JoinOptions::default() },
+        )
+        .unwrap();
+        for frame in [tools.last_frame(&clip).unwrap(), first_frame(&film).unwrap()] {
+            let (grey, white) = (frame.pixel(48, 48), frame.pixel(144, 48));
+            assert!(grey.iter().all(|c| c.abs_diff(0x77) < 8), "{codec} {transfer}: {grey:?}");
+            assert!(white.iter().all(|c| *c > 205), "{codec} {transfer}: {white:?}");
+        }
     }
 }

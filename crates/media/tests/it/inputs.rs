@@ -4,6 +4,7 @@ use std::process::Command;
 
 use media::{MediaError, MediaKind, inspect};
 
+use crate::fixtures::{PLAIN, Recipe};
 use crate::foreign::{ffmpeg, note, text};
 
 #[test]
@@ -67,5 +68,29 @@ fn images_of_ffmpeg_are_accepted_and_truncated_ones_are_not() {
             let error = inspect(&bytes[..length]).expect_err(name);
             assert!(matches!(error, MediaError::Damaged(_)), "{name}: {error}");
         }
+    }
+}
+
+/// A film with such a clip needs ffmpeg, although its frames do not.
+#[test]
+fn foreign_sound_of_a_video_is_named() {
+    let native = Recipe { sound: Some((48_000, 2)), ..PLAIN }.make();
+    assert_eq!(inspect(&native).unwrap().foreign, None);
+    let changed = |from: &[u8], to: &[u8]| {
+        let mut file = native.clone();
+        let at = file.windows(from.len()).rposition(|window| window == from).unwrap();
+        file[at..at + to.len()].copy_from_slice(to);
+        inspect(&file).unwrap()
+    };
+    let cases: [(&[u8], &[u8], &str); 5] = [
+        (b"\x40\x15", b"\x6b\x15", "MP3 sound"),
+        (b"mp4a", b".mp3", "MP3 sound"),
+        (b"mp4a", b"Opus", "Opus sound"),
+        (b"mp4a", b"ac-3", "AC-3 sound"),
+        (b"mp4a", b"sowt", "PCM sound"),
+    ];
+    for (from, to, name) in cases {
+        let info = changed(from, to);
+        assert_eq!((info.is_native, info.foreign.as_deref()), (true, Some(name)));
     }
 }

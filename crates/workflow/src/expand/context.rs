@@ -82,7 +82,7 @@ impl SharedCx<'_> {
         inspect: impl FnOnce(&[u8]) -> Result<MediaInfo, InspectionError>,
     ) -> Result<MediaInfo, MediaGateError> {
         let info = self.work.inspect_medium(bytes.len() as u64, || inspect(bytes))?;
-        self.inspected.borrow_mut().insert(path.to_owned(), info);
+        self.inspected.borrow_mut().insert(path.to_owned(), info.clone());
         Ok(info)
     }
 

@@ -66,8 +66,8 @@ impl FilmFiles {
         let cached = self.media.entry(name.value.clone()).or_insert_with(|| inspect(&name.value, cx));
         match cached.clone() {
             Ok((file, info)) => {
-                if !info.is_native && !cx.files.media_gate().has_ffmpeg {
-                    problems.push(needs_ffmpeg(&name.value, entry.span(), &info));
+                if let Some(coding) = info.foreign.as_ref().filter(|_| !cx.files.media_gate().has_ffmpeg) {
+                    problems.push(needs_ffmpeg(&name.value, entry.span(), info.kind, coding));
                 }
                 Some((file, info))
             }
@@ -159,14 +159,15 @@ fn name<'w>(
     syntax::expect_text(&value, key, entry.key.span, problems)
 }
 
-fn needs_ffmpeg(name: &str, span: Span, info: &MediaInfo) -> Diagnostic {
+fn needs_ffmpeg(name: &str, span: Span, kind: MediaKind, coding: &str) -> Diagnostic {
     let name = shortened(name);
-    let (kind, natives) = match info.kind {
+    let (kind, natives) = match kind {
         MediaKind::Audio => ("sound", "WAV, M4A, MP3 or FLAC"),
-        MediaKind::Video | MediaKind::Image => ("video", "H.264 in an MP4 file"),
+        MediaKind::Video | MediaKind::Image => ("video", "H.264 with AAC sound in an MP4 file"),
     };
-    let message =
-        format!("`{name}` is decoded with ffmpeg, which is not on `PATH`: the film cannot be joined");
+    let message = format!(
+        "`{name}` has {coding}, which ffmpeg decodes, and ffmpeg is not on `PATH`: the film cannot be joined"
+    );
     Diagnostic::warning("needs-ffmpeg", span, message)
         .help(format!("install ffmpeg before the shots are ready, or save the {kind} as {natives}"))
 }

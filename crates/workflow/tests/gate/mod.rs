@@ -39,7 +39,7 @@ fn info(inspected: Result<media::InputInfo, media::MediaError>) -> Result<MediaI
         kind,
         duration,
         size: info.size,
-        is_native: info.is_native,
+        foreign: info.foreign,
         decoded: info.decoded,
     })
 }
