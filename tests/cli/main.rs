@@ -21,6 +21,7 @@ mod disk_full;
 mod edit;
 mod events_and_status;
 mod export;
+mod export_draft;
 mod export_video;
 mod faults;
 mod film;

@@ -116,7 +116,7 @@ pub(crate) enum Command {
     View(ViewArgs),
     /// Serve the page of `view` on this machine, live and with actions, and open it in the browser.
     Ui(UiArgs),
-    /// Write a film's edit in a format of editors (OTIO, FCPXML), or the film in another format.
+    /// Write a film's edit in a format of editors (OTIO, FCPXML, CapCut), or the film in another format.
     Export(ExportArgs),
     /// Report the state of all shots and films as Markdown, CSV, JSON or JUnit XML, or show their clips in one image.
     Report(ReportArgs),

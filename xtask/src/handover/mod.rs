@@ -1,10 +1,12 @@
 //! Opens an exported film with the library of `OpenTimelineIO`, after its folder has moved: media, ranges, handles and chapters have to be right,
-//! and what the library writes has to be read back as the same edit. Without Python or its package index it says that nothing was checked.
+//! and what the library writes has to be read back as the same edit. Drafts of CapCut and Jianying are opened with public libraries for them,
+//! to which effects, ranges and media have to be known. Without Python or its package index it says that nothing was checked.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use timeline::export::{self, Alternative, ClipInfo, ExportContext};
+use timeline::export::{self, Alternative, ClipInfo, DraftProgram, ExportContext};
 use timeline::import::read_otio;
 use timeline::{ClipFacts, ClipKind, Timeline};
 use workflow::plan::{
@@ -15,35 +17,54 @@ use workflow::units::{EditTime, FrameRate};
 use crate::{installed, stub_video};
 
 const SCRIPT: &str = include_str!("open_otio.py");
-const TOOL: &str = "opentimelineio";
+const DRAFT_SCRIPT: &str = include_str!("open_draft.py");
+const TOOLS: [&str; 3] = ["opentimelineio", "pycapcut", "pyjianyingdraft"];
 /// File names with characters that URLs escape.
-const NAMES: [&str; 3] = ["door", "stairs 100% é", "lamp@look=noir#2"];
+const NAMES: [&str; 5] = ["door", "stairs 100% é", "lamp@look=noir#2", "sea", "pier"];
 const OTHER_TAKE: &str = "clips/lamp@look=noir#1.mp4";
 
-/// Exports a film of three clips and a title, and opens it.
+/// Exports a film of clips and a title, and opens it.
 pub(crate) fn run() -> Result<String, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let python = match installed::python(&folder.path().join("venv"), &[TOOL]) {
+    let python = match installed::python(&folder.path().join("venv"), &TOOLS) {
         Ok(programs) => programs.join("python"),
         Err(reason) => return Ok(format!("the hand-over is NOT checked: {reason}")),
     };
     let written = folder.path().join("written");
     let (film, facts) = write_clips(&written)?;
     let timeline = timeline::resolve(&film, &facts, &[]).map_err(|error| error.to_string())?;
-    let context = context(&facts);
+    let mut context = context(&facts);
     fs_err::write(written.join("film.otio"), export::otio(&timeline, &context)).map_err(text)?;
     let moved = folder.path().join("moved");
     fs_err::rename(&written, &moved).map_err(text)?;
-    let (script, copy) = (folder.path().join("open_otio.py"), folder.path().join("copy.otio"));
-    fs_err::write(&script, SCRIPT).map_err(text)?;
-    let mut command = Command::new(python);
-    command.arg(script).arg(moved.join("film.otio")).arg(timeline.frames.to_string()).arg(&copy);
-    let output = command.output().map_err(text)?;
-    if !output.status.success() {
-        return Err(format!("{TOOL} fails:\n{}", String::from_utf8_lossy(&output.stderr)));
-    }
+    let copy = folder.path().join("copy.otio");
+    let frames = timeline.frames.to_string();
+    let document = moved.join("film.otio");
+    let otio = opened(&python, SCRIPT, &[document.as_ref(), frames.as_ref(), copy.as_ref()])?;
     compare(film, &facts, &timeline, &fs_err::read_to_string(copy).map_err(text)?)?;
-    Ok(format!("{}: no failure", String::from_utf8_lossy(&output.stdout).trim()))
+
+    for clip in &mut context.clips {
+        clip.absolute = Some(moved.join(&clip.file).to_string_lossy().into_owned());
+    }
+    for program in [DraftProgram::CapCut, DraftProgram::Jianying] {
+        let draft = folder.path().join(format!("{program:?}"));
+        fs_err::create_dir(&draft).map_err(text)?;
+        for (file, contents) in export::draft(&timeline, &context, &[], program) {
+            fs_err::write(draft.join(file), contents).map_err(text)?;
+        }
+    }
+    let seconds = (timeline.frames as f64 / timeline.frame_rate.as_f64()).to_string();
+    let drafts = opened(&python, DRAFT_SCRIPT, &[folder.path().as_ref(), seconds.as_ref()])?;
+    Ok(format!("{otio}, {drafts}: no failure"))
+}
+
+/// What a script prints that opens the film.
+fn opened(python: &Path, script: &str, arguments: &[&OsStr]) -> Result<String, String> {
+    let output = Command::new(python).args(["-c", script]).args(arguments).output().map_err(text)?;
+    if !output.status.success() {
+        return Err(format!("the exported film fails:\n{}", String::from_utf8_lossy(&output.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
@@ -51,7 +72,7 @@ fn text(error: std::io::Error) -> String {
     error.to_string()
 }
 
-/// A film with dissolves, a wipe and a title, and its clips as files.
+/// A film with each kind of transition and a title, and its clips as files.
 fn write_clips(folder: &Path) -> Result<(Film, Vec<ClipFacts>), String> {
     fs_err::create_dir_all(folder.join("clips")).map_err(text)?;
     let video = stub_video::clip()?;
@@ -70,14 +91,19 @@ fn write_clips(folder: &Path) -> Result<(Film, Vec<ClipFacts>), String> {
         facts.push(ClipFacts { kind, name, path, frames: track.frames, frame_rate, size, has_sound: true });
     }
     facts.push(ClipFacts::still(ClipKind::Card, "THE END".to_owned(), PathBuf::new()));
-    let kinds = [TransitionKind::Dissolve, TransitionKind::WipeLeft, TransitionKind::Dissolve];
-    let clips = kinds.map(|kind| Clip {
-        transition: Some(Transition { kind, length: EditTime::Frames(1) }),
-        ..whole_clip()
-    });
+    let transition = |kind| Some(Transition { kind, length: EditTime::Frames(1) });
+    let kinds = [
+        TransitionKind::FadeBlack,
+        TransitionKind::FadeWhite,
+        TransitionKind::WipeLeft,
+        TransitionKind::WipeRight,
+        TransitionKind::Dissolve,
+    ];
+    let clips = kinds.map(|kind| Clip { transition: transition(kind), ..whole_clip() });
     let title = Some(Title { text: "THE END".to_owned(), style: TitleStyle::Card });
     let length = Some(EditTime::Frames(24));
-    let card = Clip { length, title, ..Clip::whole(ClipSource::Card) };
+    let fade = transition(TransitionKind::FadeBlack);
+    let card = Clip { length, title, transition: fade, ..Clip::whole(ClipSource::Card) };
     let location = Location { file: "film.yaml".into(), line: 1, column: 1 };
     let output = "film.mp4".to_owned();
     Ok((
@@ -122,7 +148,7 @@ fn compare(film: Film, facts: &[ClipFacts], timeline: &Timeline, copy: &str) -> 
     let film = Film { clips: clips.collect(), ..film };
     let reimported = timeline::resolve(&film, facts, &[]).map_err(|error| error.to_string())?;
     if reimported != *timeline || !edit.ignored.is_empty() {
-        return Err(format!("the edit is another one after {TOOL} has written it:\n{reimported:#?}"));
+        return Err(format!("the edit is another one after opentimelineio has written it:\n{reimported:#?}"));
     }
     Ok(())
 }

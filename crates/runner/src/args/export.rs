@@ -16,14 +16,14 @@ pub(crate) struct ExportArgs {
     pub(crate) film: Option<String>,
     #[command(flatten)]
     pub(crate) format: ExportFormatArgs,
-    /// File to write [default: beside the clips, named as the film].
+    /// File to write, or folder of a draft [default: beside the clips, named as the film].
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Overwrite the file if it exists.
+    /// Overwrite the file or the draft if it exists.
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// With --otio: refer to clips by absolute paths, as Premiere wants it. FCPXML always does. By default clips are referred to by paths
-    /// relative to the exported file.
+    /// With --otio: refer to clips by absolute paths, as Premiere wants it. FCPXML and drafts always do. By default clips are referred to
+    /// by paths relative to the exported file.
     #[arg(long, conflicts_with_all = ["srt", "vtt", "video"])]
     pub(crate) absolute: bool,
 }
@@ -40,6 +40,12 @@ pub(crate) struct ExportFormatArgs {
     /// FCPXML 1.10: Final Cut Pro, DaVinci Resolve.
     #[arg(long)]
     pub(crate) fcpxml: bool,
+    /// A draft of CapCut: a folder for its drafts. Clips, transitions, titles, subtitles, music and voices.
+    #[arg(long)]
+    pub(crate) capcut: bool,
+    /// The same for Jianying, which is CapCut in China.
+    #[arg(long)]
+    pub(crate) jianying: bool,
     /// Subtitles of the shots' `dialogue` as SubRip: editors, players, video platforms.
     #[arg(long)]
     pub(crate) srt: bool,

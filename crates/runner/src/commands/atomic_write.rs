@@ -18,6 +18,14 @@ pub(crate) fn atomic_write(
     contents: impl AsRef<[u8]>,
     overwrite: bool,
 ) -> Result<(), CommandError> {
+    existing_folder(file)?;
+    let mut part = AtomicFile::beside(file).map_err(|error| cannot_write(&error))?;
+    part.write_all(contents.as_ref()).map_err(|error| cannot_write(&error))?;
+    publish(part, file, overwrite)
+}
+
+/// The folder in which a file or folder is to be written.
+pub(super) fn existing_folder(file: &Path) -> Result<&Path, CommandError> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         let message =
@@ -26,9 +34,7 @@ pub(crate) fn atomic_write(
             CommandError::invalid(message).hint(format!("create it: mkdir -p {}", shell::path(folder)))
         );
     }
-    let mut part = AtomicFile::beside(file).map_err(|error| cannot_write(&error))?;
-    part.write_all(contents.as_ref()).map_err(|error| cannot_write(&error))?;
-    publish(part, file, overwrite)
+    Ok(folder)
 }
 
 /// Gives a file that is whole its name.

@@ -1,7 +1,8 @@
 //! Formats in which a film is handed over to editors.
 //!
-//! Each is a function from a timeline and what is known about its clips to the text of a file.
+//! Each is a function from a timeline and what is known about its clips to the text of a file; a draft is a folder of several.
 
+mod capcut;
 mod csv;
 mod fcpxml;
 mod otio;
@@ -9,6 +10,7 @@ mod sounds;
 mod url;
 mod xml;
 
+pub use capcut::{DraftProgram, draft};
 pub use csv::{csv_row, inert_text};
 pub use fcpxml::fcpxml;
 pub use otio::otio;
@@ -39,6 +41,8 @@ pub struct ClipInfo {
     pub file: String,
     /// The same as an absolute path, where the exported file is to refer to it by that.
     pub absolute: Option<String>,
+    /// Columns and rows of an image; those of a video are in the timeline.
+    pub size: Option<(u32, u32)>,
     /// What is written over it, or on its card.
     pub title: Option<String>,
     /// What was asked of the service.
@@ -73,6 +77,7 @@ static NO_INFO: ClipInfo = ClipInfo {
     shot: String::new(),
     file: String::new(),
     absolute: None,
+    size: None,
     title: None,
     prompt: None,
     seed: None,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use workflow::plan::TransitionKind;
 use workflow::units::FrameRate;
 
-use super::sounds::{SoundClip, SoundRole, tracks};
+use super::sounds::{SoundClip, tracks};
 use super::{ClipInfo, ExportContext, file_name, kind_name, title, url};
 use crate::facts::ClipKind;
 use crate::model::{Item, ItemTransition, Timeline};
@@ -100,11 +100,7 @@ fn sound_track(sounds: &[&SoundClip], rate: FrameRate) -> Vec<Value> {
             Some(path) => url::absolute(path),
             None => url::relative(&sound.file),
         };
-        let role = match sound.role {
-            SoundRole::Music => "music",
-            SoundRole::Voice => "voice",
-        };
-        let mut metadata = json!({"role": role});
+        let mut metadata = json!({"role": sound.role.name()});
         if !sound.gain.is_zero() {
             metadata["gain"] = sound.gain.to_string().into();
         }

@@ -20,6 +20,15 @@ pub enum SoundRole {
     Voice,
 }
 
+impl SoundRole {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Music => "music",
+            Self::Voice => "voice",
+        }
+    }
+}
+
 /// A part of a sound file on the film's clock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SoundClip {

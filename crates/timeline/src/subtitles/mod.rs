@@ -125,12 +125,11 @@ fn plain(text: &str) -> String {
 pub fn srt(cues: &[Cue]) -> String {
     let mut text = String::new();
     for (index, cue) in cues.iter().enumerate() {
-        let speaker = cue.speaker.as_ref().map(|name| format!("{}: ", plain(name))).unwrap_or_default();
         // An arrow would be read as a line of times.
-        let body = body(&cue.text).replace("-->", "→");
+        let text_of_cue = spoken(cue).replace("-->", "→");
         let _ = write!(
             text,
-            "{}\n{} --> {}\n{speaker}{body}\n\n",
+            "{}\n{} --> {}\n{text_of_cue}\n\n",
             index + 1,
             clock(cue.start, ','),
             clock(cue.end, ',')
@@ -155,6 +154,12 @@ pub fn vtt(cues: &[Cue]) -> String {
         );
     }
     text
+}
+
+/// A cue's lines, preceded by who speaks.
+pub(crate) fn spoken(cue: &Cue) -> String {
+    let speaker = cue.speaker.as_ref().map(|name| format!("{}: ", plain(name))).unwrap_or_default();
+    format!("{speaker}{}", body(&cue.text))
 }
 
 /// A cue's lines; an empty one would end it.

@@ -137,6 +137,7 @@ pub(crate) fn showcase() -> (Film, Vec<ClipFacts>, ExportContext) {
     let infos = facts.iter().enumerate().map(|(index, facts)| ClipInfo {
         shot: facts.name.split(['@', '#']).next().unwrap().to_owned(),
         file: format!("out put/{}.mp4", facts.name),
+        size: None,
         title: None,
         prompt: Some(format!("=\"{}\" & <light>,\nsea", facts.name)),
         seed: Some(-7),

@@ -119,6 +119,7 @@ impl ClipCollector<'_> {
                 (None, ClipKind::Card) => ClipInfo { title, ..ClipInfo::default() },
                 (None, _) => ClipInfo {
                     title,
+                    size: image_size(facts),
                     file: relative_path(folder, &facts.path),
                     absolute: is_absolute.then(|| facts.path.to_string_lossy().into_owned()),
                     ..ClipInfo::default()
@@ -162,6 +163,7 @@ impl ClipCollector<'_> {
             shot: node.shot.to_string(),
             file: relative_path(folder, path),
             absolute: is_absolute.then(|| path.to_string_lossy().into_owned()),
+            size: None,
             title: None,
             prompt: node.prompt().map(str::to_owned),
             seed: node.seed(),
@@ -198,4 +200,10 @@ impl ClipCollector<'_> {
         let readable = std::path::absolute(&artifact.path).ok().filter(|path| path.is_file());
         readable.or_else(|| self.store.find(artifact, &Verify::Metadata).ok().flatten())
     }
+}
+
+/// Columns and rows of an image; `None` for what is none or cannot be read.
+fn image_size(facts: &ClipFacts) -> Option<(u32, u32)> {
+    let image = (facts.kind == ClipKind::Image).then(|| fs_err::read(&facts.path).ok())??;
+    media::image_size(&image).ok()
 }

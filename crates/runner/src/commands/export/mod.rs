@@ -1,6 +1,7 @@
 //! `runner export`: writes a film's edit in a format of editors, or the film itself in another format. Submits nothing and asks no service.
 
 pub(super) mod clips;
+mod draft_folder;
 mod film_to_export;
 mod video;
 
@@ -11,9 +12,8 @@ use engine::Ledger;
 use engine::artifact_store::Verify;
 use engine::preview::{Preview, key_resolver, survey};
 use scheduler::Artifact;
-use timeline::export::{self, ExportContext};
-use timeline::subtitles::{self, Cue};
-use timeline::{ResolveError, Timeline};
+use timeline::export::{self, DraftProgram};
+use timeline::{ResolveError, subtitles};
 use workflow::plan::{Film, Plan};
 
 use self::clips::ClipCollector;
@@ -51,9 +51,9 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
     let nodes: Vec<_> = film_clips.iter().map(|clip| clip.node).collect();
     let continued = timeline::continuations(&plan, &engine::film::clip_videos(&film_clips));
     let timeline = timeline::resolve(film, &facts, &continued).map_err(not_resolvable)?;
-    let is_absolute = args.absolute || format == ExportFormat::Fcpxml;
+    let is_absolute = args.absolute || matches!(format, ExportFormat::Fcpxml | ExportFormat::Draft(_));
     let mut context = collector.context(film, &film_clips, &facts, folder, is_absolute);
-    if matches!(format, ExportFormat::Otio | ExportFormat::Fcpxml) {
+    if !matches!(format, ExportFormat::Srt | ExportFormat::Vtt) {
         context.sounds = collector.sounds(film, &timeline, folder, is_absolute)?;
     }
     let dialogue: Vec<_> =
@@ -65,7 +65,17 @@ pub(crate) async fn export(args: ExportArgs) -> Result<Exit, CommandError> {
             CommandError::invalid(message).hint("write what is said in a shot: `dialogue: Who is there?`")
         );
     }
-    atomic_write(&output, format.text(&timeline, &context, &cues), args.overwrite)?;
+    let text = match format {
+        ExportFormat::Otio => export::otio(&timeline, &context),
+        ExportFormat::Fcpxml => export::fcpxml(&timeline, &context),
+        ExportFormat::Srt => subtitles::srt(&cues),
+        ExportFormat::Vtt => subtitles::vtt(&cues),
+        ExportFormat::Draft(program) => {
+            let files = export::draft(&timeline, &context, &cues, program);
+            return draft_folder::write(&output, &files, args.overwrite);
+        }
+    };
+    atomic_write(&output, text, args.overwrite)?;
     outln!("{}", display_path(&output));
     Ok(Exit::Done)
 }
@@ -114,6 +124,7 @@ enum ExportFormat {
     Fcpxml,
     Srt,
     Vtt,
+    Draft(DraftProgram),
 }
 
 impl From<&ExportFormatArgs> for ExportFormat {
@@ -123,6 +134,8 @@ impl From<&ExportFormatArgs> for ExportFormat {
             ExportFormatArgs { fcpxml: true, .. } => Self::Fcpxml,
             ExportFormatArgs { srt: true, .. } => Self::Srt,
             ExportFormatArgs { vtt: true, .. } => Self::Vtt,
+            ExportFormatArgs { capcut: true, .. } => Self::Draft(DraftProgram::CapCut),
+            ExportFormatArgs { jianying: true, .. } => Self::Draft(DraftProgram::Jianying),
             ExportFormatArgs { .. } => Self::Otio,
         }
     }
@@ -135,16 +148,8 @@ impl ExportFormat {
             Self::Fcpxml => "fcpxml",
             Self::Srt => "srt",
             Self::Vtt => "vtt",
-        }
-    }
-
-    /// The text of the file; `cues` are the film's subtitles.
-    fn text(self, timeline: &Timeline, context: &ExportContext, cues: &[Cue]) -> String {
-        match self {
-            Self::Otio => export::otio(timeline, context),
-            Self::Fcpxml => export::fcpxml(timeline, context),
-            Self::Srt => subtitles::srt(cues),
-            Self::Vtt => subtitles::vtt(cues),
+            Self::Draft(DraftProgram::CapCut) => "capcut",
+            Self::Draft(DraftProgram::Jianying) => "jianying",
         }
     }
 }
