@@ -74,3 +74,27 @@ fn chain_of_a_video_with_other_bytes_is_not_paid_for_again() {
     project.runner(&["run", "one.yaml"]).expect(0);
     assert_up_to_date(&project, &service, "one.yaml", 4);
 }
+
+/// Editors and players go by the extension.
+#[test]
+fn quicktime_result_has_its_own_extension() {
+    let service = ScriptedService::start(move |call: &Call<'_>| {
+        let name = call.path.strip_prefix("/files/")?.strip_suffix(".mp4")?;
+        let mut clip = clip_of(name);
+        clip[8..12].copy_from_slice(b"qt  ");
+        Some(response(200, &[], clip))
+    });
+    let project =
+        Project::new("one.yaml", &format!("{CHAIN}film: {{output: one.mp4}}\n")).against(&service.url, KEY);
+    project.runner(&["run", "one.yaml"]).expect(0);
+    assert_eq!(video(&project, "yard").extension().and_then(|name| name.to_str()), Some("mov"));
+    for folder in ["out", ".runner/artifacts"] {
+        assert_up_to_date(&project, &service, "one.yaml", 3);
+        fs_err::remove_dir_all(project.file(folder)).expect("removable");
+    }
+    project.runner(&["run", "one.yaml"]).expect(0);
+    fs_err::remove_dir_all(project.file(".runner")).expect("removable");
+    let unknown = project.runner(&["run", "one.yaml"]).expect(3);
+    assert!(unknown.transcript().contains(".mov"), "{}", unknown.transcript());
+    assert_eq!(service.posts(), 3);
+}

@@ -83,7 +83,10 @@ const KEY_DIGITS: usize = 12;
 /// The beginning of the key, with its number, in the name of a video: `0123456789ab`, `0123456789ab-2`.
 #[must_use]
 pub(crate) fn key_of_file_name(name: &str) -> Option<&str> {
-    let stem = name.strip_suffix(".mp4")?;
+    let (stem, extension) = name.rsplit_once('.')?;
+    if !media::VIDEO_EXTENSIONS.contains(&extension) {
+        return None;
+    }
     let is_key = |key: &str| key.len() == KEY_DIGITS && is_hex(key);
     let (before, last) = stem.rsplit_once('-')?;
     if is_key(last) {

@@ -81,4 +81,6 @@ pub use crate::poster::poster;
 pub use crate::probe::{AudioTrack, Probe, VideoTrack, probe, probe_bytes};
 pub use crate::proxy::{needs_proxy, write_proxy};
 pub use crate::rate::FrameRate;
-pub use crate::sniff::{MediaKind, MediaType, content_in_place_of_video, describe_content};
+pub use crate::sniff::{
+    MediaKind, MediaType, VIDEO_EXTENSIONS, content_in_place_of_video, describe_content, video_extension,
+};

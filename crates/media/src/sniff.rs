@@ -10,6 +10,9 @@ const TS_PACKET: (usize, u8) = (188, 0x47);
 /// How many bytes of a file are enough to name its format.
 pub(crate) const SNIFFED_BYTES: u64 = 512;
 
+/// What [`video_extension`] gives: of MP4, `WebM` and `QuickTime`.
+pub const VIDEO_EXTENSIONS: [&str; 3] = ["mp4", "webm", "mov"];
+
 /// A media file format that is recognized, whether or not it is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MediaType {
@@ -143,6 +146,20 @@ pub fn content_in_place_of_video(path: &Path) -> io::Result<Option<&'static str>
     let mut head = Vec::new();
     File::open(path)?.take(SNIFFED_BYTES).read_to_end(&mut head)?;
     Ok((!is_video(&head)).then(|| describe_content(&head)))
+}
+
+/// The extension of the name of a video, by its content: editors and players go by it.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn video_extension(path: &Path) -> io::Result<&'static str> {
+    let mut head = Vec::new();
+    File::open(path)?.take(SNIFFED_BYTES).read_to_end(&mut head)?;
+    Ok(match MediaType::sniff(&head) {
+        Some(MediaType::WebM) => VIDEO_EXTENSIONS[1],
+        Some(MediaType::QuickTime) => VIDEO_EXTENSIONS[2],
+        _ => VIDEO_EXTENSIONS[0],
+    })
 }
 
 /// A description of the content of a file, for messages; also names common files that are not media.

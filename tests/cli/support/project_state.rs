@@ -10,7 +10,8 @@ pub(crate) fn shots(project: &Project, workflow: &str) -> Vec<(String, PathBuf)>
     let mut shots: Vec<_> = entries
         .map(|entry| entry.expect("an entry").path())
         .filter_map(|file| {
-            let stem = file.file_name()?.to_str()?.strip_suffix(".mp4")?.to_owned();
+            let stem = file.file_name()?.to_str()?;
+            let stem = stem.strip_suffix(".mp4").or(stem.strip_suffix(".mov"))?.to_owned();
             let (name, _key) = stem.rsplit_once('-')?;
             Some((name.to_owned(), file))
         })

@@ -102,8 +102,8 @@ impl ArtifactStore {
         Ok(None)
     }
 
-    /// Ensures that an artifact is in the store and linked to `target`, where it may be already, and returns its record with the new path and
-    /// modification time; `None` when no complete copy exists.
+    /// Ensures that an artifact is in the store and linked to `target`, with the extension of its content, where it may be already, and returns
+    /// its record with the new path and modification time; `None` when no complete copy exists.
     ///
     /// # Errors
     /// When a file cannot be read or linked.
@@ -119,6 +119,7 @@ impl ArtifactStore {
             None if is_intact(target, artifact, verify)? => target.to_owned(),
             None => return Ok(None),
         };
+        let target = target.with_extension(media::video_extension(&source)?);
         let stored = self.path(&artifact.sha256);
         if source != stored {
             fs_err::create_dir_all(&self.folder)?;
@@ -127,13 +128,13 @@ impl ArtifactStore {
             self.sync_dir()?;
         }
         let current = Artifact { modified_at: modification_time(&stored)?, ..artifact.clone() };
-        if !is_intact(target, &current, verify)? {
+        if !is_intact(&target, &current, verify)? {
             if let Some(folder) = target.parent() {
                 fs_err::create_dir_all(folder)?;
             }
-            link(&stored, target)?;
+            link(&stored, &target)?;
         }
-        Ok(Some(Artifact { path: target.to_owned(), ..current }))
+        Ok(Some(Artifact { path: target, ..current }))
     }
 
     /// Links a video that is not in the store yet into it, and returns its modification time.
@@ -253,14 +254,14 @@ impl ArtifactStore {
         self.dir_sync.sync(&self.folder)
     }
 
-    /// Renames a complete, verified download to its content name and links it to `target`; returns its modification time. The name is
-    /// durable after the next [`Self::sync_dir`], which happens before the ledger records the video.
+    /// Renames a complete, verified download to its content name and links it to `target`, with the extension of its content; returns that path
+    /// and the modification time. The name is durable after the next [`Self::sync_dir`], which happens before the ledger records the video.
     pub(crate) fn commit(
         &self,
         download: PartialDownload,
         sha256: &str,
         target: &Path,
-    ) -> io::Result<Option<ModificationTime>> {
+    ) -> io::Result<(PathBuf, Option<ModificationTime>)> {
         let stored = self.path(sha256);
         if stored.is_file() && file_sha256(&stored)? == sha256 {
             // Another task produced the same bytes.
@@ -273,8 +274,9 @@ impl ArtifactStore {
             download.rename(&stored)?;
             self.dir_sync.mark_dirty();
         }
-        link(&stored, target)?;
-        modification_time(&stored)
+        let target = target.with_extension(media::video_extension(&stored)?);
+        link(&stored, &target)?;
+        Ok((target, modification_time(&stored)?))
     }
 }
 

@@ -161,11 +161,11 @@ fn store_video(
         }
     };
     let bytes = part.length();
-    let modified_at = store
+    let (path, modified_at) = store
         .commit(part, &sha256, target)
         .map_err(|error| storage::failure("the video cannot be given its name", &error))?;
     Ok(Artifact {
-        path: target.to_owned(),
+        path,
         sha256,
         first_sha256: None,
         bytes,
