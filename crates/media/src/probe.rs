@@ -38,8 +38,10 @@ pub struct VideoTrack {
     pub frame_rate: FrameRate,
     /// Presented frames.
     pub frames: u64,
-    /// How long the track plays.
+    /// How long the track plays, from its first frame on.
     pub duration: Duration,
+    /// How long after the beginning of the file its first frame is presented.
+    pub start: Duration,
 }
 
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -96,6 +98,8 @@ fn video_track(track: &Track) -> Result<VideoTrack, MediaError> {
         profile = Some(config.sps.profile_name());
     }
     let (width, height) = Presentation::from_track(track).size((width, height));
+    let gap: i64 = track.edits.iter().take_while(|edit| edit.media.is_none()).map(|edit| edit.length).sum();
+    let start = duration(gap.max(0) as u128, track.timescale);
     Ok(VideoTrack {
         codec: coding_name(track.coding()),
         profile,
@@ -103,7 +107,8 @@ fn video_track(track: &Track) -> Result<VideoTrack, MediaError> {
         height,
         frame_rate: frame_rate(track),
         frames: track.samples.iter().filter(|sample| track.is_presented(sample)).count() as u64,
-        duration: length(track),
+        duration: length(track).saturating_sub(start),
+        start,
     })
 }
 

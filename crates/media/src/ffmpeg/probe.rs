@@ -82,6 +82,9 @@ fn read_probe(text: &str) -> Option<Probe> {
                     frame_rate,
                     frames: counted.unwrap_or((duration.as_secs_f64() * frame_rate.as_f64()).round() as u64),
                     duration,
+                    start: seconds(&key("start_time"))
+                        .unwrap_or_default()
+                        .saturating_sub(seconds("format.start_time").unwrap_or_default()),
                 });
             }
             Some("audio") if probe.audio.is_none() => {

@@ -224,8 +224,9 @@ struct ClipSound {
 impl ClipSound {
     /// `shown` is the part that may be heard, from the first video frame on.
     fn read(clip: &Clip, spec: AudioSpec, shown: Range<i64>, ffmpeg: &Ffmpeg) -> Result<Self, MediaError> {
-        let first =
-            (clip.first as f64 / clip.frame_rate().as_f64() * f64::from(spec.sample_rate)).round() as i64;
+        let before = clip.probe.video.as_ref().map_or(0.0, |video| video.start.as_secs_f64())
+            + clip.first as f64 / clip.frame_rate().as_f64();
+        let first = (before * f64::from(spec.sample_rate)).round() as i64;
         let silence =
             AudioBuffer { sample_rate: spec.sample_rate, channels: spec.channels, samples: Vec::new() };
         if clip.probe.audio.is_none() || clip.gain <= 0.0 {

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use media::{
-    ClipSpec, ClipWriter, Effort, Ffmpeg, Fit, FrameRate, JoinClip, JoinOptions, MediaError, first_frame,
-    join, last_frame, probe,
+    AudioDecodeSpec, ClipSpec, ClipWriter, Effort, Ffmpeg, Fit, FrameRate, JoinClip, JoinOptions, MediaError,
+    decode_audio, first_frame, join, last_frame, probe,
 };
 
 use crate::fixtures::{PLAIN, Recipe, psnr, sample_image};
@@ -422,4 +422,43 @@ fn hdr_is_converted_and_not_washed_out() {
             assert!(white.iter().all(|c| *c > 205), "{codec} {transfer}: {white:?}");
         }
     }
+}
+
+/// A flash after a second of frames, and a tone with it; the frames begin half a second after the sound.
+#[test]
+fn late_frames_stay_in_sync_with_their_sound() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let [frames, late] = ["frames.mp4", "late.mp4"].map(|name| folder.path().join(name));
+    let flash = "color=black:s=64x64:r=25:d=2,drawbox=t=fill:c=white:enable='eq(n,25)'";
+    let tone = "aevalsrc='if(between(t,1.5,1.6),sin(2*PI*1000*t),0)':s=48000:d=2.5";
+    let made = run(&ffmpeg, &["-f", "lavfi", "-i", flash, "-c:v", "libx264", text(&frames)])
+        && run(
+            &ffmpeg,
+            &[
+                "-itsoffset",
+                "0.5",
+                "-i",
+                text(&frames),
+                "-f",
+                "lavfi",
+                "-i",
+                tone,
+                "-c:v",
+                "copy",
+                text(&late),
+            ],
+        );
+    if !made {
+        note("this ffmpeg cannot make such a clip");
+        return;
+    }
+    let video = probe(&late).unwrap().video.unwrap();
+    assert_eq!((video.frames, video.duration, video.start.as_millis()), (50, Duration::from_secs(2), 500));
+    let film = folder.path().join("film.mp4");
+    join(&whole_clips(&[late]), &film, &JoinOptions::default()).unwrap();
+    let spec = AudioDecodeSpec { sample_rate: 48_000, channels: 1, max_duration: Duration::from_secs(9) };
+    let sound = decode_audio(&std::fs::read(&film).unwrap(), &Ffmpeg::default(), spec).unwrap();
+    let heard = sound.samples.iter().position(|sample| sample.abs() > 0.2).unwrap();
+    assert!(heard.abs_diff(48_000) < 1_000, "{heard}");
 }
