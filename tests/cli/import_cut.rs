@@ -87,6 +87,35 @@ fn cut_is_taken_back_into_the_film() {
     assert_eq!(text(&project, "pier.yaml"), edited);
 }
 
+/// The most common change of all: a shot is cut out, and what was said over it goes with it.
+#[test]
+fn voice_of_a_shot_that_is_cut_goes_with_it() {
+    let silence =
+        [b"RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x40\x1f\0\0\x01\0\x08\0data".as_slice()];
+    let wav = [silence[0], &800_u32.to_le_bytes(), &[128; 800]].concat();
+    for voices in [
+        "  voice:\n    # In the door.\n    - {file: a.wav, at: door}\n    - {file: b.wav, at: stairs} # said above\n",
+        "  voice: [{file: a.wav, at: door}, {file: b.wav, at: stairs}]\n",
+        "  voice: {file: b.wav, at: stairs}\n",
+    ] {
+        let project = Project::new("pier.yaml", &format!("{WORKFLOW}{voices}"));
+        fs_err::write(project.file("a.wav"), &wav).expect("a file");
+        fs_err::write(project.file("b.wav"), &wav).expect("a file");
+        project.runner(&["run", "pier.yaml"]).expect(0);
+        project.runner(&["export", "pier.yaml", "--otio"]).expect(0);
+        change(&project, |track| {
+            // The stairs and the dissolve after them.
+            track.drain(2..4);
+        });
+        let imported = project.runner(&["import", "cut.otio", "--into", "pier.yaml"]).expect(0);
+        assert!(imported.err.contains("the voice b.wav goes"), "{}", imported.transcript());
+        let left = text(&project, "pier.yaml");
+        assert!(!left.contains("b.wav") && left.contains("a.wav") == voices.contains("a.wav"), "{left}");
+        assert!(!voices.contains('#') || left.contains("# In the door."), "{left}");
+        project.runner(&["run", "pier.yaml"]).expect(0);
+    }
+}
+
 #[test]
 fn cut_of_a_group_lists_its_clips() {
     let workflow = "version: 1

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use timeline::import::{CandidateClip, ImportedEdit, Recut, RecutEntry, RecutError, read_otio, recut};
 use timeline::{ClipVideo, continuations};
-use workflow::edit::{ListEntry, film_entries, set_film_entries, transition_value};
-use workflow::plan::{Clip, ClipSource, Film, Plan};
+use workflow::edit::{FilmList, ListEntry, film_entries, set_film_entries, transition_value};
+use workflow::plan::{Clip, ClipSource, Film, Plan, Voice};
 
 use super::export::clips::ClipCollector;
 use super::export::{FilmProject, film, not_resolvable};
@@ -129,7 +129,8 @@ fn edited_text(
     let is_own = |old: &Vec<Value>| {
         old.len() == film.clips.len() && old.iter().all(|entry| entry.get("group").is_none())
     };
-    let old = film_entries(text, index)?.filter(is_own).unwrap_or_default();
+    let shots = FilmList { film: index, key: "shots" };
+    let old = film_entries(text, shots)?.filter(is_own).unwrap_or_default();
     let mut used = vec![false; old.len()];
     let entry = |entry: &RecutEntry| {
         let Some(written) = old.get(entry.candidate) else {
@@ -143,7 +144,33 @@ fn edited_text(
             (false, true) => ListEntry::New(value(plan, entry, written)),
         }
     };
-    set_film_entries(text, index, &recut.entries.iter().map(entry).collect::<Vec<_>>())
+    let text = set_film_entries(text, shots, &recut.entries.iter().map(entry).collect::<Vec<_>>())?;
+    without_lost_voices(text, FilmList { key: "voice", ..shots }, film, recut)
+}
+
+/// The text without the voices that begin with a shot that the cut does not show: they have no place any more.
+fn without_lost_voices(
+    text: String,
+    list: FilmList<'_>,
+    film: &Film,
+    recut: &Recut,
+) -> Result<String, workflow::edit::EditError> {
+    let voices = &film.soundtrack.voices;
+    let written = film_entries(&text, list)?.unwrap_or_default();
+    let is_kept = |(voice, written): &(&Voice, &Value)| {
+        let anchor = film.clips.get(voice.clip).map(|clip| &clip.source);
+        written.get("at").is_none() || recut.entries.iter().any(|entry| Some(&entry.clip.source) == anchor)
+    };
+    let all = || voices.iter().zip(&written);
+    if written.len() != voices.len() || all().all(|voice| is_kept(&voice)) {
+        return Ok(text);
+    }
+    for (voice, _) in all().filter(|voice| !is_kept(voice)) {
+        let path = voice.file.path.display();
+        errln!("note: the voice {path} goes: the cut does not show the shot that it begins with");
+    }
+    let kept = all().enumerate().filter(|(_, voice)| is_kept(voice)).map(|(index, _)| ListEntry::Same(index));
+    set_film_entries(&text, list, &kept.collect::<Vec<_>>())
 }
 
 /// A clip as an entry of its own, with all of its edits.

@@ -1,4 +1,4 @@
-//! Changes the list of clips of a film in the text of a workflow file.
+//! Changes a list of a film, that of its clips or of its voices, in the text of a workflow file.
 
 use serde_json::Value;
 
@@ -18,25 +18,31 @@ pub enum ListEntry {
     New(Value),
 }
 
-/// The entries of a film's `shots`, as the file has them; `film` counts the films of the file from 0. `None` where the film lists none and
-/// shows all shots.
+/// A film of a file, counted from 0, and the key of one of its lists: `shots`, `voice`.
+#[derive(Debug, Clone, Copy)]
+pub struct FilmList<'a> {
+    pub film: usize,
+    pub key: &'a str,
+}
+
+/// The entries of a film's list, as the file has them. `None` where the film has no such key.
 ///
 /// # Errors
 /// [`EditError::Invalid`], and [`EditError::NoFilm`] where the file has no such film.
-pub fn film_entries(text: &str, film: usize) -> Result<Option<Vec<Value>>, EditError> {
+pub fn film_entries(text: &str, list: FilmList<'_>) -> Result<Option<Vec<Value>>, EditError> {
     let (_, tree) = parse(text)?;
-    let (film, _) = find_film(&tree, film)?;
-    Ok(film.get("shots").map(|(_, shots)| items(shots).iter().map(|item| item.to_json()).collect()))
+    let (film, _) = find_film(&tree, list.film)?;
+    Ok(film.get(list.key).map(|(_, shots)| items(shots).iter().map(|item| item.to_json()).collect()))
 }
 
-/// The text with another list of clips. Entries that stay keep their lines and their comments.
+/// The text with another list. Entries that stay keep their lines and their comments.
 ///
 /// # Errors
 /// See [`film_entries`]; [`EditError::Shared`] where the list is written in a way that cannot be changed on its own.
-pub fn set_film_entries(text: &str, film: usize, entries: &[ListEntry]) -> Result<String, EditError> {
+pub fn set_film_entries(text: &str, list: FilmList<'_>, entries: &[ListEntry]) -> Result<String, EditError> {
     let (source, tree) = parse(text)?;
-    let (film, path) = find_film(&tree, film)?;
-    let old = film.get("shots").map(|(_, shots)| items(shots)).unwrap_or_default();
+    let (film, path) = find_film(&tree, list.film)?;
+    let old = film.get(list.key).map(|(_, shots)| items(shots)).unwrap_or_default();
     let value = |entry: &ListEntry| match entry {
         ListEntry::Same(index) => old.get(*index).map(|item| item.to_json()),
         ListEntry::Changed(_, value) | ListEntry::New(value) => Some(value.clone()),
@@ -45,14 +51,14 @@ pub fn set_film_entries(text: &str, film: usize, entries: &[ListEntry]) -> Resul
     let values = values.ok_or(EditError::Invalid)?;
     let mut expected = tree.to_json();
     if let Some(film) = expected.pointer_mut(&path) {
-        film["shots"] = Value::Array(values.clone());
+        film[list.key] = Value::Array(values.clone());
     }
     let candidates = [
-        film.get("shots").and_then(|(key, shots)| by_lines(&source, key, shots, entries)),
-        film.get("shots").map(|(key, shots)| as_block_list(&source, key, shots, &values)),
-        film.get("shots").map(|(_, shots)| in_place(&source, shots, &values)),
-        first_key(film).map(|key| before(&source, key, &values)),
-        first_key(film).map(|key| before_inline(text, key, &values)),
+        film.get(list.key).and_then(|(key, shots)| by_lines(&source, key, shots, entries)),
+        film.get(list.key).map(|(key, shots)| as_block_list(&source, key, shots, &values)),
+        film.get(list.key).map(|(_, shots)| in_place(&source, shots, &values)),
+        first_key(film).map(|key| before(&source, key, list.key, &values)),
+        first_key(film).map(|key| before_inline(text, key, list.key, &values)),
     ];
     let line_ends = |candidate: String| {
         if text.contains("\r\n") { candidate.replace("\r\n", "\n").replace('\n', "\r\n") } else { candidate }
@@ -63,7 +69,7 @@ pub fn set_film_entries(text: &str, film: usize, entries: &[ListEntry]) -> Resul
         .flatten()
         .map(line_ends)
         .find(is_expected)
-        .ok_or_else(|| EditError::Shared { name: "shots".to_owned() })
+        .ok_or_else(|| EditError::Shared { name: list.key.to_owned() })
 }
 
 /// A film with its JSON pointer.
@@ -226,16 +232,16 @@ fn flow_end(text: &str, start: usize) -> usize {
 }
 
 /// A block list before the film's first key.
-fn before(source: &Source, key: &Key, values: &[Value]) -> String {
+fn before(source: &Source, key: &Key, list: &str, values: &[Value]) -> String {
     let (text, position) = (source.text(), key.span.start());
     let indent = indent(source, key);
-    format!("{}shots:\n{}{indent}{}", &text[..position], block(source, key, values), &text[position..])
+    format!("{}{list}:\n{}{indent}{}", &text[..position], block(source, key, values), &text[position..])
 }
 
 /// A flow list before the film's first key.
-fn before_inline(text: &str, key: &Key, values: &[Value]) -> String {
+fn before_inline(text: &str, key: &Key, list: &str, values: &[Value]) -> String {
     let position = key.span.start();
-    format!("{}shots: {}, {}", &text[..position], flow(values), &text[position..])
+    format!("{}{list}: {}, {}", &text[..position], flow(values), &text[position..])
 }
 
 fn indent(source: &Source, key: &Key) -> String {
@@ -279,6 +285,10 @@ mod tests {
 
     use super::*;
 
+    fn shots(film: usize) -> FilmList<'static> {
+        FilmList { film, key: "shots" }
+    }
+
     const FILE: &str = "version: 1
 shots: [{id: a}, {id: b}]
 film:
@@ -304,13 +314,13 @@ film:
             ListEntry::Same(2),
             ListEntry::New(json!({"shot": "a@look=noir,move=pan", "transition": {"dissolve": "12f"}})),
         ];
-        insta::assert_snapshot!(set_film_entries(FILE, 0, &entries).unwrap());
+        insta::assert_snapshot!(set_film_entries(FILE, shots(0), &entries).unwrap());
         let crlf = FILE.replace('\n', "\r\n");
-        let edited = set_film_entries(&crlf, 0, &entries).unwrap();
-        assert_eq!(edited.replace("\r\n", "\n"), set_film_entries(FILE, 0, &entries).unwrap());
+        let edited = set_film_entries(&crlf, shots(0), &entries).unwrap();
+        assert_eq!(edited.replace("\r\n", "\n"), set_film_entries(FILE, shots(0), &entries).unwrap());
         let all = [0, 1, 2].map(ListEntry::Same);
         assert_eq!(
-            set_film_entries(FILE, 0, &all).unwrap().replace("\n\n", "\n"),
+            set_film_entries(FILE, shots(0), &all).unwrap().replace("\n\n", "\n"),
             FILE.replace("\n\n", "\n")
         );
     }
@@ -319,7 +329,8 @@ film:
     fn every_layout_can_be_changed() {
         let entries = [ListEntry::New(json!("b")), ListEntry::New(json!({"shot": "a", "out": "-5f"}))];
         let list = json!(["b", {"shot": "a", "out": "-5f"}]);
-        let edited = set_film_entries("film:\n  shots: [a, b] # two\n  size: 2x2\n", 0, &entries).unwrap();
+        let edited =
+            set_film_entries("film:\n  shots: [a, b] # two\n  size: 2x2\n", shots(0), &entries).unwrap();
         assert_eq!(
             edited,
             "film:\n  shots: # two\n    - b\n    - {shot: a, out: \"-5f\"}\n  size: 2x2\n".replace('"', "")
@@ -335,17 +346,17 @@ film:
             ("film:\n  output: a.mp4\n  shots:\n  - a\n  - b\nname: x", 0),
             ("film:\n  output: a.mp4\n  shots:\n    - a\n    - b", 0),
         ] {
-            let edited = set_film_entries(text, film, &entries).unwrap();
+            let edited = set_film_entries(text, shots(film), &entries).unwrap();
             assert_eq!(
-                film_entries(&edited, film).unwrap(),
+                film_entries(&edited, shots(film)).unwrap(),
                 Some(list.as_array().unwrap().clone()),
                 "{edited}"
             );
         }
-        assert_eq!(set_film_entries("film: {output: a.mp4}", 1, &entries), Err(EditError::NoFilm));
-        assert_eq!(set_film_entries("shots: []", 0, &entries), Err(EditError::NoFilm));
+        assert_eq!(set_film_entries("film: {output: a.mp4}", shots(1), &entries), Err(EditError::NoFilm));
+        assert_eq!(set_film_entries("shots: []", shots(0), &entries), Err(EditError::NoFilm));
         let shared = "x: &list [a]\nfilm: {shots: *list}\n";
-        let edited = set_film_entries(shared, 0, &entries);
+        let edited = set_film_entries(shared, shots(0), &entries);
         assert!(edited.is_err() || edited.is_ok_and(|text| text.starts_with("x: &list [a]\n")));
     }
 }

@@ -16,7 +16,7 @@ use crate::source::Source;
 use crate::syntax::keys::{film as keys, name_of};
 use crate::yaml::{Key, Yaml, YamlValue};
 
-pub use self::film_list::{ListEntry, film_entries, set_film_entries};
+pub use self::film_list::{FilmList, ListEntry, film_entries, set_film_entries};
 
 /// A transition as a film's entry writes it.
 #[must_use]
