@@ -45,7 +45,7 @@ pub enum Align {
 pub struct DrawnText {
     /// The ink. As wide as [`Style::width`], as high as the lines.
     pub mask: Mask,
-    /// Characters that no font has, in order of their code points; a box stands for each of them.
+    /// Characters that no font has, in order of their code points: emoji are left out, and a box stands for any other.
     pub missing: Vec<char>,
 }
 
@@ -56,8 +56,13 @@ impl Fonts {
         let size = if style.size.is_nan() { 4.0 } else { style.size.clamp(4.0, 1_000.0) };
         let line_height = (size * 1.35).ceil();
         let width = style.width.max(1);
-        let text: String =
+        let mut text: String =
             text.chars().filter(|c| *c == '\n' || !c.is_control()).take(MAX_CHARACTERS).collect();
+        let mut missing = BTreeSet::new();
+        if text.chars().any(is_emoji) {
+            missing.extend(self.missing(&text).into_iter().filter(|c| is_emoji(*c)));
+            text.retain(|c| !missing.contains(&c));
+        }
         let mut buffer = Buffer::new(&mut self.system, Metrics::new(size, line_height));
         buffer.set_wrap(Wrap::WordOrGlyph);
         buffer.set_ellipsize(Ellipsize::End(EllipsizeHeightLimit::Lines(style.lines.max(1))));
@@ -70,7 +75,6 @@ impl Fonts {
         buffer.shape_until_scroll(&mut self.system, false);
         let runs: Vec<LayoutRun<'_>> = buffer.layout_runs().take(style.lines.max(1)).collect();
         let mut mask = Mask::new(width, (runs.len().max(1) as f32 * line_height) as u32);
-        let mut missing = BTreeSet::new();
         for run in &runs {
             self.draw_run(run, style.align, &mut mask);
             collect_missing(run, &mut missing);
@@ -120,6 +124,11 @@ impl Fonts {
             outline::draw(&face, glyph.glyph_id, scale, (x, y), mask);
         }
     }
+}
+
+/// Pictures that few fonts have: symbols, dingbats, emoji and their modifiers (Unicode Standard, the blocks in use).
+fn is_emoji(c: char) -> bool {
+    matches!(u32::from(c), 0x2600..=0x27bf | 0x2b00..=0x2bff | 0xfe0f | 0x1f000..=0x1faff)
 }
 
 /// The width of the spaces that a line begins with, where a paragraph goes on in it: a line that ends with an ellipsis keeps those at which

@@ -139,3 +139,13 @@ fn truncated_fonts_do_not_panic() {
         }
     }
 }
+
+/// A box in the place of a smile says nothing; other characters are missed.
+#[test]
+fn emoji_without_a_font_are_left_out() {
+    let mut fonts = Fonts::embedded();
+    let style = Style { size: 32.0, is_bold: false, align: Align::Start, width: 400, lines: 1 };
+    let plain = fonts.draw("Really?", &style);
+    let smiling = fonts.draw("Really?😀\u{fe0f}", &style);
+    assert_eq!((smiling.mask, smiling.missing.contains(&'😀')), (plain.mask, true));
+}

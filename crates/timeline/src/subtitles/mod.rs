@@ -66,7 +66,9 @@ fn cues_of_line(timeline: &Timeline, line: &Line) -> Vec<Cue> {
     let (from, to) = (millis_at(item.start, timeline), millis_at(item.end(), timeline));
     let start = film_time(item, from, line.start).clamp(from, to);
     let end = film_time(item, from, line.end).clamp(from, to);
-    let parts = wrap::wrapped(&line.text);
+    let speaker = line.speaker.as_deref().map(plain).filter(|name| !name.is_empty());
+    let before = speaker.as_ref().map_or(0, |name| prefix(name).chars().count());
+    let parts = wrap::wrapped(&line.text, before, MAX_LINES);
     let letters = |lines: &[String]| lines.iter().map(|line| line.chars().count() as u64).sum::<u64>();
     let total = letters(&parts);
     if end <= start || total == 0 {
@@ -82,7 +84,7 @@ fn cues_of_line(timeline: &Timeline, line: &Line) -> Vec<Cue> {
             cues.push(Cue {
                 start: Duration::from_millis(begin),
                 end: Duration::from_millis(millis_after(shown)),
-                speaker: line.speaker.as_deref().map(plain).filter(|name| !name.is_empty()),
+                speaker: speaker.clone(),
                 text: chunk.join("\n"),
             });
         }
@@ -158,8 +160,12 @@ pub fn vtt(cues: &[Cue]) -> String {
 
 /// A cue's lines, preceded by who speaks.
 pub(crate) fn spoken(cue: &Cue) -> String {
-    let speaker = cue.speaker.as_ref().map(|name| format!("{}: ", plain(name))).unwrap_or_default();
+    let speaker = cue.speaker.as_deref().map(prefix).unwrap_or_default();
     format!("{speaker}{}", body(&cue.text))
+}
+
+fn prefix(speaker: &str) -> String {
+    format!("{}: ", plain(speaker))
 }
 
 /// A cue's lines; an empty one would end it.

@@ -143,7 +143,10 @@ fn missing_characters(span: Span, missing: &[char]) -> Diagnostic {
     if missing.len() > MAX_NAMED {
         named.push(format!("and {} more", missing.len() - MAX_NAMED));
     }
-    let message = format!("no font has {}: boxes are drawn instead", named.join(", "));
+    let message = format!(
+        "no font has {}: emoji are left out, and a box is drawn for any other character",
+        named.join(", ")
+    );
     Diagnostic::warning("missing-character", span, message)
         .help("name a font that has them: `font: fonts/NAME.ttf`")
 }
