@@ -10,9 +10,9 @@ macro_rules! out {
     ($($message:tt)*) => { $crate::terminal::out(&format!($($message)*)) };
 }
 
-/// Prints a line to standard error, above the live view if there is one.
+/// Prints a line to standard error, above the live view if there is one; broken at spaces where the terminal is too narrow for it.
 macro_rules! errln {
-    ($($message:tt)*) => { $crate::report::live::print(&format!("{}\n", format_args!($($message)*))) };
+    ($($message:tt)*) => { $crate::terminal::error_line(&format!("{}\n", format_args!($($message)*))) };
 }
 
 /// Prints to standard error, above the live view if there is one.
@@ -29,7 +29,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::args::ColorChoice;
-use crate::report::{live, sanitize};
+use crate::report::{live, sanitize, screen};
 
 /// The `--color` flag, set once at start.
 static COLOR: OnceLock<ColorChoice> = OnceLock::new();
@@ -56,6 +56,16 @@ pub(crate) fn output_error() -> Option<&'static str> {
 pub(crate) fn out(text: &str) {
     let mut out = io::stdout().lock();
     check_output(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+/// Writes a line to standard error, as wide as the terminal.
+pub(crate) fn error_line(text: &str) {
+    let stderr = console::Term::stderr();
+    let columns = stderr.is_term().then(|| stderr.size_checked()).flatten();
+    match columns {
+        Some((_, columns)) => live::print(&screen::wrapped(text, usize::from(columns))),
+        None => live::print(text),
+    }
 }
 
 /// Writes a document to standard output as indented JSON, piece by piece.

@@ -34,7 +34,7 @@ pub(crate) async fn explain(args: ExplainArgs) -> Result<Exit, CommandError> {
         engine::explain::explain(&plan, ledger.as_ref(), &services.identity, &services.accounts, &nodes)
             .await?;
     match args.format {
-        Format::Text => out!("{}", report::explanations(&explanations)),
+        Format::Text => out!("{}", report::explanations(&explanations, !args.shots.is_empty())),
         Format::Json => outln!("{:#}", json!({ "version": 1, "shots": explanations })),
         Format::Ndjson => explanations.iter().for_each(|explanation| outln!("{}", json!(explanation))),
     }

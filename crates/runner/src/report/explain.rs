@@ -15,9 +15,16 @@ const MAX_VALUE_CHARS: usize = 160;
 /// Maximum number of names listed.
 const MAX_NAMES: usize = 12;
 
-/// All explanations, separated by empty lines.
-pub(crate) fn explanations(explanations: &[Explanation]) -> String {
-    explanations.iter().map(shot_text).collect::<Vec<_>>().join("\n")
+/// Explanations, separated by empty lines; those of shots that are up to date are only counted, unless they were asked for by name.
+pub(crate) fn explanations(explanations: &[Explanation], are_named: bool) -> String {
+    let is_told = |one: &&Explanation| are_named || one.preview.decision != Decision::Reuse;
+    let told: Vec<String> = explanations.iter().filter(is_told).map(shot_text).collect();
+    let count = match explanations.len() - told.len() {
+        0 => String::new(),
+        1 => "1 shot is up to date\n".to_owned(),
+        count => format!("{count} shots are up to date\n"),
+    };
+    told.into_iter().chain(Some(count).filter(|count| !count.is_empty())).collect::<Vec<_>>().join("\n")
 }
 
 fn shot_text(explanation: &Explanation) -> String {

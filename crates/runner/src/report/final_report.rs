@@ -15,6 +15,8 @@ use crate::shell;
 
 /// Maximum number of shots listed. Larger runs list only shots that are not done.
 const MAX_SHOTS: usize = 40;
+/// In runs of more shots, those that were up to date are counted and not listed.
+const MAX_REUSED_SHOTS: usize = 12;
 /// Maximum number of films and of picks that are listed.
 const MAX_OTHERS: usize = 20;
 
@@ -22,9 +24,13 @@ const MAX_OTHERS: usize = 20;
 /// terminal is too narrow, task ids, decisions and then times are left out, and names are shortened. `file` is the workflow file, quoted for a shell.
 pub(crate) fn final_report(summary: &RunSummary, file: &NamedWorkflow, columns: Option<usize>) -> String {
     let is_large = summary.nodes.len() > MAX_SHOTS;
+    let is_long = summary.nodes.len() > MAX_REUSED_SHOTS;
     let mut nodes: Vec<&NodeSummary> = summary.nodes.iter().collect();
     // A partial run reports that part.
     nodes.retain(|node| !matches!(node.outcome, Outcome::NotSelected { task: None }));
+    if is_long {
+        nodes.retain(|node| node.kind() != StatusKind::Reused);
+    }
     if is_large {
         nodes.retain(|node| !matches!(node.outcome, Outcome::Done { .. }));
         nodes.sort_by_key(|node| urgency(node.kind()));
@@ -251,6 +257,10 @@ fn count(summary: &RunSummary) -> String {
         }
         0 => format!("{done} of {all} {shots} {are} done{others}, nothing was submitted"),
         submitted => {
+            let reused = summary.count(&[StatusKind::Reused]);
+            if all > MAX_REUSED_SHOTS && reused > 0 {
+                let _ = write!(others, ", {reused} up to date");
+            }
             let submitted = match summary.accepted_tasks() {
                 tasks if tasks > submitted => {
                     let shots = if submitted == 1 { "shot" } else { "shots" };

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use engine::Reporter;
-use scheduler::{Event, RunState, Timestamp};
+use scheduler::{Event, ExistingWork, RunState, Timestamp};
 
 use super::live::progress::RunProgress;
 use super::repeat_filter::RepeatFilter;
@@ -17,11 +17,16 @@ use crate::named_workflow::NamedWorkflow;
 /// The longest silence.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_mins(1);
 
+/// Up to so many shots that are up to date are named.
+const MAX_UP_TO_DATE: usize = 3;
+
 /// Buffers the lines of events that happen together.
 pub(crate) struct PlainReporter {
     /// The workflow file, quoted for a shell.
     file: NamedWorkflow,
     buffer: String,
+    /// Lines of shots that are up to date: of many, their number is enough.
+    up_to_date: Vec<String>,
     repeats: RepeatFilter,
     rate_waits: RateWaits,
     shared: Arc<Shared>,
@@ -62,6 +67,7 @@ impl PlainReporter {
         Self {
             file,
             buffer: String::new(),
+            up_to_date: Vec::new(),
             repeats: RepeatFilter::default(),
             rate_waits: RateWaits::default(),
             shared,
@@ -77,9 +83,15 @@ impl Reporter for PlainReporter {
         shared.event_time = (now, Instant::now());
         let passes = self.repeats.passes(event, now);
         let message = messages::message_for(state, event, now, &self.file).filter(|_| passes);
+        if let Event::LookupDone { existing: ExistingWork::Completed { .. }, .. } = event {
+            self.up_to_date.extend(message.map(|message| with_time(&message.line, now)));
+            return;
+        }
         for line in message.map(|message| message.line).into_iter().chain(self.rate_waits.message(state, now))
         {
             shared.printed = Instant::now();
+            let up_to_date = std::mem::take(&mut self.up_to_date);
+            self.buffer.push_str(&up_to_date_lines(&up_to_date, now));
             self.buffer.push_str(&with_time(&line, now));
         }
     }
@@ -100,7 +112,16 @@ impl Drop for PlainReporter {
         if let Some(thread) = self.heartbeat_thread.take() {
             let _ = thread.join();
         }
+        let now = self.shared.lock().event_time.0;
+        self.buffer.push_str(&up_to_date_lines(&self.up_to_date, now));
         self.flush();
+    }
+}
+
+fn up_to_date_lines(lines: &[String], now: Timestamp) -> String {
+    match lines.len() {
+        0..=MAX_UP_TO_DATE => lines.concat(),
+        count => with_time(&format!("{count} shots: up to date, nothing to submit"), now),
     }
 }
 

@@ -54,6 +54,33 @@ impl Screen {
     }
 }
 
+/// Text with line ends in the place of spaces where a line is too long. What is in backticks, and a hint, can be copied: it stays whole.
+pub(crate) fn wrapped(text: &str, columns: usize) -> String {
+    let mut wrapped = String::new();
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("hint:") {
+            wrapped.push_str(line);
+            continue;
+        }
+        let (mut width, mut is_code) = (0, false);
+        let words = line.split_inclusive(|c| {
+            is_code ^= c == '`';
+            c == ' ' && !is_code
+        });
+        for word in words {
+            let own = word.trim_end().width();
+            if width > 0 && width + own > columns {
+                wrapped.truncate(wrapped.trim_end_matches(' ').len());
+                wrapped.push('\n');
+                width = 0;
+            }
+            wrapped.push_str(word);
+            width += own + (word.len() - word.trim_end().len());
+        }
+    }
+    wrapped
+}
+
 /// What replaces a frame whose lines had the widths `drawn_widths`, on a terminal of this width.
 fn repaint(drawn_widths: &[usize], terminal: usize, above: &[String], lines: &[(String, usize)]) -> String {
     // A terminal that became narrower has wrapped the last frame.
@@ -155,6 +182,15 @@ mod tests {
     }
 
     /// Permanent lines that wrap leave nothing of the frame that they replace, and file names are narrowed to fit.
+    #[test]
+    fn long_lines_are_broken_at_spaces_and_commands_are_not() {
+        let text =
+            "a film of the sea, and `runner run sea.yaml --only a` makes it\nhint: runner run a b c d e f\n";
+        let expected = "a film of the\nsea, and\n`runner run sea.yaml --only a`\nmakes it\nhint: runner run a b c d e f\n";
+        assert_eq!(wrapped(text, 16), expected);
+        assert_eq!(wrapped(text, 80), text);
+    }
+
     #[test]
     fn permanent_lines_leave_no_rest_of_the_frame_at_any_width() {
         let mut screens = String::new();

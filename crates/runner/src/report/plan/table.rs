@@ -9,12 +9,15 @@ use super::document::{PlanDocument, PlannedShot};
 use crate::report::Table;
 use crate::shell;
 
+/// In plans of more shots, those that are up to date are counted and not listed.
+const MAX_REUSED_SHOTS: usize = 12;
 /// Placeholder of an empty cell.
 const NONE: &str = "-";
 
 /// The plan as text.
 pub(crate) fn table(document: &PlanDocument) -> String {
     let mut sections = vec![shots(document)];
+    sections.retain(|section| !section.is_empty());
     sections.extend(reasons(document));
     if !document.totals.lines.is_empty() {
         sections.push(totals(document));
@@ -26,7 +29,13 @@ pub(crate) fn table(document: &PlanDocument) -> String {
 fn shots(document: &PlanDocument) -> String {
     let heads = ["shot", "decision", "after", "model", "res", "seconds", "cost"];
     let mut table = Table::new(heads);
-    for shot in &document.shots {
+    let is_listed =
+        |shot: &&PlannedShot| document.shots.len() <= MAX_REUSED_SHOTS || shot.decision != Decision::Reuse;
+    let listed: Vec<&PlannedShot> = document.shots.iter().filter(is_listed).collect();
+    if listed.is_empty() {
+        return String::new();
+    }
+    for shot in listed {
         let mut dependencies: Vec<&str> =
             shot.depends_on.iter().map(|dependency| dependency.shot.as_str()).collect();
         dependencies.dedup();
