@@ -1,11 +1,9 @@
 //! The data of the viewer, version 4: what a workflow's output folder contains and how it came to be.
 
-use std::collections::BTreeMap;
-
 use scheduler::{StatusKind, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use workflow::units::{Money, VideoDuration};
 
 use crate::{command, micros};
@@ -70,7 +68,7 @@ pub struct Shot {
 pub struct Axis {
     /// Its name.
     pub name: String,
-    /// The values that occur, in order.
+    /// The values that occur, in the order of the axis.
     pub values: Vec<Value>,
 }
 
@@ -81,8 +79,8 @@ pub struct Clip {
     pub id: String,
     /// Its shot.
     pub shot: String,
-    /// Axis to value.
-    pub cell: BTreeMap<String, Value>,
+    /// Axis to value, in the order of the file.
+    pub cell: Map<String, Value>,
     /// The take, from 1.
     pub take: Option<u32>,
     /// Its state: of the work that the workflow's present text asks for, in whatever run.

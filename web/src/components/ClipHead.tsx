@@ -1,6 +1,6 @@
 /** The head of a compared clip: its letter, name and state. */
 import type { Clip } from "../data/types";
-import { go, route, select } from "../state/store";
+import { go, nameOf, route, select } from "../state/store";
 import { Icon } from "./Icon";
 import { StateBadge } from "./State";
 
@@ -11,7 +11,7 @@ export function ClipHead({ clip, index }: { clip: Clip; index: number }) {
   return (
     <div class="compare-head">
       <span class="letter">{LETTERS[index]}</span>
-      <button type="button" class="link strong" dir="auto" onClick={() => go({ clip: clip.id })}>{clip.id}</button>
+      <button type="button" class="link strong" dir="auto" onClick={() => go({ clip: clip.id })}>{nameOf(clip)}</button>
       <StateBadge state={clip.state} />
       <button type="button" class="button icon-only small end" aria-label={`Remove ${clip.id}`} onClick={() => select(selected.filter((id) => id !== clip.id))}><Icon name="close" /></button>
     </div>

@@ -3,6 +3,7 @@ import { computed, signal } from "@preact/signals";
 import { buildModel, shareClips, type Model } from "../data/model";
 import type { Clip, ViewerData } from "../data/types";
 import { filterClips, sortClips } from "../logic/filter";
+import { labelText } from "../logic/labels";
 import { MAX_SELECTED, START, formatRoute, parseRoute, type Route } from "../logic/route";
 
 const EMPTY: ViewerData = {
@@ -66,6 +67,12 @@ export function go(change: Partial<Route>, how: "push" | "replace" = "push"): vo
 /** The address of a change of the route, for links. */
 export function linkTo(change: Partial<Route>): string {
   return formatRoute({ ...route.value, ...change });
+}
+
+/** What a clip is called beside the others. */
+export function nameOf(clip: Clip): string {
+  const label = model.value.labels.get(clip.id);
+  return label === undefined ? clip.id : labelText(label);
 }
 
 export function isSelected(id: string): boolean {

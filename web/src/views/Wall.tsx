@@ -31,6 +31,7 @@ export function Wall() {
   const paused = allPaused.value;
   const shown = clips.slice(0, limit);
   const selected = new Set(route.value.selected);
+  const { data, differs } = model.value;
 
   useEffect(() => {
     if (limit >= clips.length || limit >= MAX_EAGER_CARDS) return;
@@ -83,13 +84,13 @@ export function Wall() {
         </button>
       </FilterBar>
       <p class="result-line dim">
-        {count(clips.length, "clip")}{clips.length !== model.value.data.clips.length && ` of ${model.value.data.clips.length.toLocaleString("en")}`}
+        {count(clips.length, "clip")}{clips.length !== data.clips.length && ` of ${data.clips.length.toLocaleString("en")}`}
       </p>
       <div ref={list} class="wall" role="list" aria-label="Clips">
         {blocks(shown, columns * ROWS_PER_BLOCK).map((block, number) => (
           <div key={number} class="wall-block" role="none">
             {block.map((clip) => (
-              <ClipCard key={clip.id} clip={clip} selected={selected.has(clip.id)} eager={number === 0} currency={model.value.data.currency} />
+              <ClipCard key={clip.id} clip={clip} selected={selected.has(clip.id)} eager={number === 0} currency={data.currency} {...cardLabel(clip)} {...differs} />
             ))}
           </div>
         ))}
@@ -107,6 +108,12 @@ export function Wall() {
       )}
     </>
   );
+}
+
+/** As text, which is the same while nothing has changed. */
+function cardLabel(clip: Clip): { name: string; values: string; prompt: string } {
+  const { name, values, prompt } = model.value.labels.get(clip.id) ?? { name: clip.id, values: [], prompt: "" };
+  return { name, values: values.join(" · "), prompt };
 }
 
 /** Runs of clips that fill whole rows. */

@@ -10,6 +10,7 @@ const two = selection("sea", "breakwater");
 it.each([
   ["wall", `#/wall?${two}`],
   ["grid", "#/grid?shot=harbor"],
+  ["grid of one shot", "#/grid?shot=sea"],
   ["compare", `#/compare?${two}`],
   ["wipe", `#/compare?${two}&mode=wipe`],
   ["story", "#/story"],

@@ -70,7 +70,7 @@ describe("compare", () => {
   it("swaps A and B, and explains itself when nothing is selected", async () => {
     const page = await at(`#/compare?${two}`);
     await page.keyboard.press("s");
-    await expect.poll(() => page.locator(".compare-head .link").allInnerTexts()).toEqual([harbor("golden", 1), harbor("noir", 1)]);
+    await expect.poll(() => page.locator(".compare-head .link").allInnerTexts()).toEqual(["harbor · golden · seed 1", "harbor · noir · seed 1"]);
     await page.getByRole("button", { name: `Remove ${harbor("noir", 1)}` }).click();
     await page.getByRole("button", { name: `Remove ${harbor("golden", 1)}` }).click();
     expect(await page.locator("main").innerText()).toContain("Select two to four clips");

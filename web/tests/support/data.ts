@@ -120,6 +120,21 @@ export function film(): ViewerData {
   };
 }
 
+/** Four looks, rows of a table, five moves and three figures of which two begin alike. */
+export function sweep60(): ViewerData {
+  const looks = Object.entries(STYLES).map(([name, light]) => ({ name, light }));
+  const moves = ["crane up", "push in", "pan left", "orbit", "static"];
+  const people = ["a fisherman with a lantern", "a fisherman with a rope", "a cat"];
+  const clips = looks.flatMap((look) => moves.flatMap((move, column) => people.map((who, index) => {
+    const file = `clips/harbor-${look.name}-${1 + ((column + 2 * index) % 6)}`;
+    const prompt = `${who} at the harbor, ${look.light}. ${move}.`;
+    const id = `harbor@look=${look.name},move=${move.replace(" ", "-")},who=${who.replaceAll(" ", "-")}`;
+    return clip(id, { cell: { look, move, who }, file: `${file}.mp4`, poster: `${file}.jpg`, prompt, request: { model: "modela-video-2-0-260128", prompt, seconds: "4" } });
+  })));
+  const axes = [{ name: "look", values: looks }, { name: "move", values: moves }, { name: "who", values: people }];
+  return { ...page("sweep", [shot("harbor", { axes })], clips), currency: null };
+}
+
 /** A sweep of many cells, without clips. */
 export function wall(count: number): ViewerData {
   const clips: Clip[] = [];

@@ -1,5 +1,6 @@
 //! `runner view`: writes the page that shows a workflow's clips and films, with its manifest, and opens it.
 
+mod axes;
 mod clip_command;
 mod manifest;
 mod posters;
