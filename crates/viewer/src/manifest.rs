@@ -46,6 +46,9 @@ pub struct Workflow {
     pub file: String,
     /// A title for people.
     pub title: Option<String>,
+    /// The file and its overrides, as `runner pick` takes them; empty where that would be no command of this program.
+    #[serde(default)]
+    pub arguments: String,
 }
 
 /// A shot.
@@ -87,6 +90,9 @@ pub struct Clip {
     pub state: StatusKind,
     /// Whether it is the picked take or instance.
     pub is_picked: bool,
+    /// How its video is rated: from 1 to 5, and 0 is rejected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rating: Option<u8>,
     /// The video, relative to the manifest, with `/` between folders.
     pub file: Option<String>,
     /// A frame of it, likewise.
@@ -347,7 +353,7 @@ impl Manifest {
             version: MANIFEST_VERSION,
             generator,
             created_at,
-            workflow: Workflow { name: workflow, file, title: None },
+            workflow: Workflow { name: workflow, file, title: None, arguments: String::new() },
             currency: None,
             shots: Vec::new(),
             clips: Vec::new(),
@@ -384,6 +390,10 @@ impl Manifest {
         }
         for clip in manifest.clips.iter_mut().filter(|clip| !command::is_of_runner(&clip.command)) {
             clip.command.clear();
+        }
+        let arguments = &mut manifest.workflow.arguments;
+        if !command::is_of_runner(&format!("runner pick {arguments}")) {
+            arguments.clear();
         }
         Ok(manifest)
     }

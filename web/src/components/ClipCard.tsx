@@ -2,6 +2,7 @@
 import { totalCost } from "../data/model";
 import type { Clip } from "../data/types";
 import { formatCost, formatSeconds } from "../logic/format";
+import { RatingStamp } from "../live/Rating";
 import { go, toggleSelected } from "../state/store";
 import { memo } from "./memo";
 import { Poster } from "./Poster";
@@ -29,6 +30,7 @@ export const ClipCard = memo(function ClipCard({ clip, selected, eager, currency
           <Poster clip={clip} eager={eager} hidden={!eager} />
           {showsLength && clip.seconds !== null && <span class="stamp num">{formatSeconds(clip.seconds)}</span>}
           {clip.is_picked && <span class="stamp pick">picked</span>}
+          <RatingStamp clip={clip} />
         </span>
         {name !== "" && <span class="card-name" dir="auto">{name}</span>}
         {values !== "" && <span class={name === "" ? "card-name" : "card-params"} dir="auto">{values}</span>}

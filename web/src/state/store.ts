@@ -41,7 +41,10 @@ export function updateData(data: ViewerData): void {
 
 function showData(data: ViewerData): void {
   model.value = buildModel(data);
-  document.documentElement.style.setProperty("--ratio", model.value.ratio);
+  const { style, classList } = document.documentElement;
+  const [width = 16, height = 9] = model.value.ratio.split(" / ").map(Number);
+  style.setProperty("--ratio", model.value.ratio);
+  classList.toggle("portrait", width < height);
 }
 
 export function openData(data: ViewerData): void {

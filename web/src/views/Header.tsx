@@ -11,6 +11,8 @@ import { allPaused, go, linkTo, model, route } from "../state/store";
 import { openHelp } from "./Help";
 
 export const VIEW_LABELS: Record<View, string> = { wall: "Wall", grid: "Grid", compare: "Compare", story: "Story", graph: "Graph" };
+/** Capitals: digits rate clips. */
+export const VIEW_KEYS: Record<View, string> = { wall: "W", grid: "G", compare: "C", story: "S", graph: "H" };
 const NEXT_THEME: Record<Theme, Theme> = { system: "light", light: "dark", dark: "system" };
 
 export function Header() {
@@ -23,12 +25,12 @@ export function Header() {
         <span class="dim file" title={`Written ${formatDate(data.created_at)} by ${data.generator}`}>{data.workflow.file}</span>
       </div>
       <nav class="tabs" aria-label="Views">
-        {VIEWS.map((view, index) => (
+        {VIEWS.map((view) => (
           <a
             key={view}
             class="tab"
             href={linkTo({ view, clip: null })}
-            title={`${VIEW_LABELS[view]}  ${index + 1}`}
+            title={`${VIEW_LABELS[view]}  ${VIEW_KEYS[view]}`}
             {...(route.value.view === view ? { "aria-current": "page" as const } : {})}
           >
             {VIEW_LABELS[view]}

@@ -67,7 +67,7 @@ export function Wall() {
     { keys: ["ArrowDown"], label: "Clip below", run: () => moveFocus(list.current, "down") },
     { keys: ["Home"], label: "First clip", run: () => focusCard(list.current, 0) },
     { keys: ["End"], label: "Last clip", run: () => focusCard(list.current, shown.length - 1) },
-    { keys: ["x", "Shift+Enter"], label: "Select the clip, or not", run: () => {
+    { keys: ["s", "Shift+Enter"], label: "Select the clip, or not", run: () => {
       const id = cardOf(document.activeElement);
       if (id !== null) toggleSelected(id);
     } },

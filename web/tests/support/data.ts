@@ -45,7 +45,7 @@ export function page(name: string, shots: Shot[], clips: Clip[], films: Film[] =
     version: 4,
     generator: "runner 0.1.0",
     created_at: 1_790_000_000_000,
-    workflow: { name, file: `${name}.yaml`, title: null },
+    workflow: { name, file: `${name}.yaml`, title: null, arguments: `${name}.yaml` },
     currency: "USD",
     shots,
     clips,

@@ -1,6 +1,6 @@
 //! Collects a manifest from the plan and the ledger.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path};
 use std::sync::Arc;
 
@@ -30,6 +30,8 @@ pub(super) struct ManifestInputs<'p> {
     pub(super) plan: &'p Plan,
     /// The workflow file, as the user named it.
     pub(super) file: &'p Path,
+    /// The file and its overrides, in commands that take no folder.
+    pub(super) arguments: String,
     /// The file with the arguments that determine its shots, in commands.
     pub(super) named: &'p NamedWorkflow,
     /// Where the files of the workflow are.
@@ -41,6 +43,8 @@ pub(super) struct ManifestInputs<'p> {
     pub(super) previews: &'p [Preview],
     /// By node, where it has one.
     pub(super) videos: &'p [Option<Artifact>],
+    /// By the SHA-256 of a video.
+    pub(super) ratings: BTreeMap<String, u8>,
     pub(super) currency: Option<String>,
     /// Where the descriptions of the videos are.
     pub(super) store: ArtifactStore,
@@ -52,6 +56,7 @@ impl ManifestInputs<'_> {
         let file = self.file.display().to_string();
         let mut manifest = Manifest::new(generator, self.plan.name().to_owned(), file, now);
         manifest.currency.clone_from(&self.currency);
+        manifest.workflow.arguments.clone_from(&self.arguments);
         let chosen = self.chosen();
         manifest.shots = self.shots(&chosen);
         // By shot and node.
@@ -189,6 +194,7 @@ impl ManifestInputs<'_> {
             take: node.take,
             state,
             is_picked,
+            rating: video.and_then(|video| self.ratings.get(&video.sha256).copied()),
             file: video.and_then(|video| self.relative(&video.path)),
             poster: None,
             proxy: None,

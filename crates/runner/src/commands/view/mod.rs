@@ -24,6 +24,7 @@ use crate::hints;
 use crate::input_file::LoadError;
 use crate::load;
 use crate::named_workflow::NamedWorkflow;
+use crate::picks::PickStore;
 use crate::price_table::PriceTable;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::records::Records;
@@ -209,6 +210,8 @@ pub(crate) async fn collect_without_posters(
         plan,
         file,
         named: &workflow,
+        arguments: NamedWorkflow::new(file, &engine.suffix()).with_arguments(overrides, None, None).in_full(),
+        ratings: PickStore::new(file, &paths).ratings().map_err(CommandError::invalid)?,
         workflow_folder: &paths.folder,
         folder: &folder,
         records: records.work(),
