@@ -94,7 +94,7 @@ export function buildModel(data: ViewerData): Model {
     labels: labelClips(data),
     differs: {
       showsState: data.clips.some((each) => each.state !== "done" && each.state !== "reused"),
-      showsLength: new Set(data.clips.map((each) => each.seconds)).size > 1,
+      showsLength: new Set(data.clips.map((each) => each.seconds).filter((seconds) => seconds !== null)).size > 1,
       showsCost: new Set(data.clips.map(totalCost)).size > 1,
     },
     ratio: commonRatio(data),

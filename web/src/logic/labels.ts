@@ -5,6 +5,8 @@ import { isText, valueKey, valueLabel } from "./values";
 export interface ClipLabel {
   /** Its shot, with its take: empty where all clips are of one shot and something else tells them apart. */
   name: string;
+  /** It and the other takes of its instance. */
+  instance: string;
   /** Its values in the order of the axes, without those that all clips of its shot have. */
   values: string[];
   /** Where it has no values: the part of its prompt that tells it from the others. */
@@ -23,27 +25,33 @@ export function labelClips(data: ViewerData): Map<string, ClipLabel> {
     return isUnique ? short : `${axis} ${short}`;
   };
   const shots = new Map<string, Clip[]>();
-  for (const clip of data.clips) shots.set(clip.shot, [...(shots.get(clip.shot) ?? []), clip]);
+  for (const clip of data.clips) {
+    const list = shots.get(clip.shot);
+    if (list) list.push(clip);
+    else shots.set(clip.shot, [clip]);
+  }
   const prompts = distinct(data.clips.map((clip) => clip.prompt ?? ""), MAX_PROMPT);
   const labels = new Map<string, ClipLabel>();
   for (const clips of shots.values()) {
     const first = clips[0]?.cell ?? {};
     const own = (cell: Clip["cell"], axis: string) => (Object.hasOwn(cell, axis) ? valueKey(cell[axis] as Json) : null);
-    const differing = new Set(clips.flatMap((clip) => Object.keys(clip.cell)).filter((axis) => clips.some((clip) => own(clip.cell, axis) !== own(first, axis))));
+    const all = new Set(clips.flatMap((clip) => Object.keys(clip.cell)));
+    const differing = new Set([...all].filter((axis) => clips.some((clip) => own(clip.cell, axis) !== own(first, axis))));
     for (const clip of clips) {
       const values = Object.entries(clip.cell).filter(([axis]) => differing.has(axis)).map(([axis, value]) => name(axis, value));
+      const instance = [...(shots.size > 1 || values.length === 0 ? [clip.shot] : []), ...values].join(" · ");
       if (clip.take !== null && shots.size === 1) values.push(`take ${clip.take}`);
       if (clip.take !== null && clip.seed !== null && !Object.hasOwn(clip.cell, "seed")) values.push(`seed ${clip.seed}`);
       const isNamed = shots.size > 1 || values.length === 0;
       const prompt = prompts.size > 1 && Object.keys(clip.cell).length === 0 ? (prompts.get(clip.prompt ?? "") ?? "") : "";
-      labels.set(clip.id, { name: isNamed ? `${clip.shot}${clip.take === null ? "" : `#${clip.take}`}` : "", values, prompt });
+      labels.set(clip.id, { name: isNamed ? `${clip.shot}${clip.take === null ? "" : `#${clip.take}`}` : "", instance, values, prompt });
     }
   }
   return labels;
 }
 
 /** A label on one line. */
-export function labelText({ name, values }: ClipLabel): string {
+export function labelText({ name, values }: Pick<ClipLabel, "name" | "values">): string {
   return [name, ...values].filter((part) => part !== "").join(" · ");
 }
 
@@ -73,7 +81,10 @@ export function distinct(texts: string[], max: number): Map<string, string> {
     while (start > 0 && shared - start < 12 && letters[start - 1] !== " ") start--;
     const end = start + max - (start > 0 ? 2 : 1);
     const part = letters.slice(start, end).join("").trim();
-    return [text, `${start > 0 ? "…" : ""}${part}${end < letters.length ? "…" : ""}`];
+    // Without its last word, which may be cut, if enough is left.
+    const words = part.replace(/\s\S*$/u, "");
+    const isEnough = end < letters.length && [...words].length > shared - start + 1;
+    return [text, `${start > 0 ? "…" : ""}${isEnough ? words : part}${end < letters.length ? "…" : ""}`];
   }));
 }
 

@@ -24,17 +24,11 @@ export function offers(model: Model, { grid, shot: shown }: Pick<Route, "grid" |
     const clips = model.clipsOfShot.get(shot.id) ?? [];
     const takes = new Map<string, Clip[]>();
     for (const clip of clips) if (clip.take !== null) takes.set(cellKey(clip), [...(takes.get(cellKey(clip)) ?? []), clip]);
-    for (const each of takes.values()) add(`Takes of ${instanceName(model, each[0] as Clip)}`, each);
+    for (const each of takes.values()) add(`Takes of ${model.labels.get(each[0]?.id ?? "")?.instance ?? shot.id}`, each);
     if (shot.axes.length === 0) continue;
     const layout = layoutGrid(shot, clips, shot.id === shown ? grid : { across: null, down: null, fixed: {} });
     const fixed = layout.rest.map(({ axis, key }) => axis.values.find((value) => value.key === key)?.heading ?? "");
     layout.rows.forEach((row, index) => add([shot.id, row.heading, ...fixed].filter((part) => part !== "").join(" · "), layout.cells[index] ?? []));
   }
   return list;
-}
-
-/** A clip's shot and values, whichever take it is. */
-function instanceName(model: Model, clip: Clip): string {
-  const values = (model.labels.get(clip.id)?.values ?? []).filter((value) => value !== `take ${clip.take}` && value !== `seed ${clip.seed}`);
-  return [clip.shot, ...values].join(" · ");
 }

@@ -78,6 +78,11 @@ export function nameOf(clip: Clip): string {
   return label === undefined ? clip.id : labelText(label);
 }
 
+/** What it and the other takes of its instance are called. */
+export function instanceOf(clip: Clip): string {
+  return model.value.labels.get(clip.id)?.instance ?? clip.shot;
+}
+
 export function isSelected(id: string): boolean {
   return route.value.selected.includes(id);
 }

@@ -32,7 +32,7 @@ export function GridCell({ clip, session, isActive, useProxy }: Props) {
         </span>
       </button>
       <div class="cell-tools">
-        <StateIcon state={clip.state} />
+        {clip.state !== "done" && <StateIcon state={clip.state} />}
         <button type="button" class="link" onClick={() => go({ clip: clip.id })} aria-label={`Details of ${nameOf(clip)}`}>
           Details
         </button>

@@ -14,6 +14,8 @@ import { WallPosters } from "./wall-posters";
 import { cardOf, focusCard, moveFocus, useRovingFocus } from "./wall-focus";
 import { ROWS_PER_BLOCK, useColumns } from "./wall-layout";
 
+/** So many cards share the width of the page; 5 and 6 are two rows. */
+const MAX_FEW = 6;
 /** Cards of the first paint; the rest follow when the page is idle. */
 const FIRST_CARDS = 96;
 const MORE_CARDS = 304;
@@ -86,7 +88,7 @@ export function Wall() {
       <p class="result-line dim">
         {count(clips.length, "clip")}{clips.length !== data.clips.length && ` of ${data.clips.length.toLocaleString("en")}`}
       </p>
-      <div ref={list} class="wall" role="list" aria-label="Clips">
+      <div ref={list} class={`wall${clips.length <= MAX_FEW ? " few" : ""}`} style={{ "--few": String(clips.length > 4 ? 3 : clips.length) }} role="list" aria-label="Clips">
         {blocks(shown, columns * ROWS_PER_BLOCK).map((block, number) => (
           <div key={number} class="wall-block" role="none">
             {block.map((clip) => (

@@ -33,6 +33,13 @@ describe("wall", () => {
     expect(widest).toBeLessThan(0);
   });
 
+  it.each([[2, "fisherman+orbit+look=noir"], [3, "orbit+look=noir"], [4, "orbit+cat"], [6, "look=noir&axis.move=orbit&axis.move=static"]])("%i cards fill the width and stay in sight", async (count, query) => {
+    const page = await sweep(`#/wall?q=${query}`, { viewport: { width: 1440, height: 900 } });
+    await expect.poll(() => cards(page).count()).toBe(count);
+    const boxes = await page.locator(".thumb").evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({ right, bottom }) => ({ right, bottom })));
+    expect([Math.max(...boxes.map(({ right }) => right)) > 1400, Math.max(...boxes.map(({ bottom }) => bottom)) < 900]).toEqual([true, true]);
+  });
+
   it("tells the shots and takes of a storyboard by their prompts and seeds", async () => {
     const page = await at("");
     const text = async (id: string) => (await page.locator(`[data-clip="${id}"] .card-open > span:not(.thumb, .card-meta)`).allInnerTexts()).join(" | ");

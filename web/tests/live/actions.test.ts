@@ -18,6 +18,8 @@ it("renders, picks a take, renders what waited for it, and edits a prompt", asyn
   const harbor = await project(HARBOR);
   const page = await harbor.open(await harbor.serve(), { bypassCSP: true, reducedMotion: "reduce" });
   await expect.poll(() => state(page, "lamp#1")).toBe("not started");
+  const isPrimary = (name: string) => page.getByRole("button", { name, exact: true }).evaluate((button) => button.classList.contains("primary"));
+  expect(await isPrimary("Run…")).toBe(true);
   expect(new URL(page.url()).search).toBe("");
 
   await page.getByRole("button", { name: "Run…" }).click();
@@ -37,6 +39,12 @@ it("renders, picks a take, renders what waited for it, and edits a prompt", asyn
   expect(await run(page)).toMatch(/^to submit: 1 task,/);
   await expect.poll(() => state(page, "sea")).toBe("done");
   expect(await harbor.attempts()).toBe(3);
+  // Nothing is left to submit: the button is there, and does not call.
+  expect(await isPrimary("Run…")).toBe(false);
+  await page.getByRole("button", { name: "Run…" }).click();
+  await expect.poll(() => page.locator(".dialog .estimate").innerText()).toContain("nothing to submit");
+  expect(await isPrimary("Run")).toBe(false);
+  await page.keyboard.press("Escape");
 
   await details(page, "sea");
   await page.getByRole("button", { name: "Edit…" }).click();

@@ -116,7 +116,7 @@ export function film(): ViewerData {
       { name: "lighthouse", file: "clips/film.mp4", poster: "clips/sea.jpg", seconds: 16, state: "done", cuts, captions },
       { name: "epilogue", file: null, poster: null, seconds: null, state: "unpicked", cuts: [{ clip: "lamp#1", kind: "title", start: 0, seconds: 2 }, { clip: "gulls#1", kind: "shot", start: 2, seconds: 4 }, { clip: "epilogue", kind: "shot", start: 6, seconds: null }, { clip: "logo.png", kind: "file", start: 10, seconds: 1.5 }], captions: [] },
     ]),
-    workflow: { name: "lighthouse", file: "storyboard.yaml", title: "The lighthouse" },
+    workflow: { name: "lighthouse", file: "storyboard.yaml", title: "The lighthouse", arguments: "storyboard.yaml" },
   };
 }
 

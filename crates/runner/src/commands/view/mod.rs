@@ -86,6 +86,18 @@ pub(crate) async fn show(viewed: ViewedFile<'_>) -> Result<(), CommandError> {
     Ok(())
 }
 
+/// Writes the page of a workflow again after a run, where there is one. A run has not failed because this does.
+pub(crate) async fn refresh(viewed: ViewedFile<'_>, name: &str) -> Result<(), CommandError> {
+    let folder = ProjectPaths::for_workflow(viewed.file)?.out_or(viewed.output_dir, name)?;
+    if folder.join(PAGE).exists()
+        && folder.join(MANIFEST).exists()
+        && let Err(error) = from_workflow(viewed).await
+    {
+        errln!("the page {} was not written again: {}", display_path(&folder.join(PAGE)), error.message);
+    }
+    Ok(())
+}
+
 /// Opens a page with the program that the system has for it. It is not an error if there is none: its address is printed.
 pub(crate) fn open_in_browser(page: impl AsRef<std::ffi::OsStr>) {
     if let Err(error) = open::that_detached(page) {
