@@ -97,7 +97,7 @@ fn report_counts_the_cost_of_every_attempt() {
     assert_eq!(lines[1].split('|').nth(8).map(str::trim), Some("0.30 USD"), "{markdown}");
     let table = report("csv");
     let row = table.lines().nth(1).expect("a row").split(',').collect::<Vec<_>>();
-    assert_eq!((row[6], row[11]), ("3", "0.30"), "{table}");
+    assert_eq!((row[5], row[10]), ("3", "0.30"), "{table}");
     let status = project.runner(&["status", "three.yaml"]).expect(0).out;
     let total = status.lines().find(|line| line.starts_with("total"));
     inline_snapshot!(total.unwrap_or_default(), @"total: 0 tasks, 0 s of video reserved; 3 tasks, 3 s of video, 0.30 spent");

@@ -61,6 +61,41 @@ fn unpicked_takes_block_dependents_until_picked() {
     cli_snapshot!("pick_overridden_by_file", refused);
 }
 
+/// A rating is of a video, and is shown: what is rendered from another prompt has none, and the earlier text its own.
+#[test]
+fn videos_are_rated() {
+    let project = Project::new("lighthouse.yaml", TAKES);
+    let rate = |shot: &str, rating: &str, code| {
+        project.runner(&["rate", "lighthouse.yaml", shot, rating]).expect(code)
+    };
+    let ratings = || {
+        let manifest = project.runner(&["report", "lighthouse.yaml", "--format", "json"]).expect(0).out;
+        let manifest: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
+        let clips = manifest["clips"].as_array().expect("clips").iter();
+        let rated = clips.filter(|clip| !clip["rating"].is_null());
+        rated
+            .map(|clip| format!("{} {}", clip["id"].as_str().unwrap_or_default(), clip["rating"]))
+            .collect::<Vec<_>>()
+    };
+    cli_snapshot!("rate_without_video", rate("lamp#2", "4", 2));
+    cli_snapshot!("rate_invalid", rate("lamp#2", "6", 2));
+    project.runner(&["run", "lighthouse.yaml"]).expect(3);
+    cli_snapshot!("rate_takes", rate("lamp", "reject", 0));
+    project.runner(&["pick", "lighthouse.yaml", "lamp", "2"]).expect(0);
+    rate("lamp#2", "4", 0);
+    rate("lamp#3", "none", 0);
+    assert_eq!(ratings(), ["lamp#1 0", "lamp#2 4"]);
+    let other = TAKES.replace("the lamp turns on", "the lamp is broken");
+    fs_err::write(project.file("lighthouse.yaml"), other).expect("it can be written");
+    project.runner(&["run", "lighthouse.yaml", "--only", "lamp"]).expect(0);
+    assert!(ratings().is_empty());
+    fs_err::write(project.file("lighthouse.yaml"), TAKES).expect("it can be written");
+    assert_eq!(ratings(), ["lamp#1 0", "lamp#2 4"]);
+    // The pick is still there, and goes alone.
+    project.runner(&["pick", "lighthouse.yaml", "lamp", "--clear"]).expect(0);
+    assert_eq!(ratings(), ["lamp#1 0", "lamp#2 4"]);
+}
+
 const SWEEP: &str = r#"version: 1
 name: sweep
 defaults: { model: modela-video-2-0-fast-260128, seconds: 4, resolution: 480p, ratio: "1:1" }

@@ -49,6 +49,36 @@ fn report_in_each_format() {
     assert_eq!(manifest["clips"].as_array().expect("clips").len(), 3);
 }
 
+/// Values are in the file's order of axes, the row of a table goes by its name, and an axis keeps its order where `exclude` leaves holes.
+#[test]
+fn axes_are_columns_with_the_names_of_rows() {
+    let text = r#"version: 1
+name: sweep
+defaults: {model: modelb-video-480p, seconds: 1, size: 480x480}
+shots:
+  - id: sea
+    prompt: "the sea, {{ style.light }}, {{ move }}"
+    matrix:
+      style: {csv: styles.csv}
+      move: [crane up, push in]
+      exclude: [{style: {name: noir, light: "hard, low"}, move: crane up}]
+  - {id: pier, prompt: the pier}
+"#;
+    let project = Project::new("sweep.yaml", text);
+    fs_err::write(project.file("styles.csv"), "name,light\nnoir,\"hard, low\"\ngold,warm\n")
+        .expect("a table");
+    let report = |format: &str| project.runner(&["report", "sweep.yaml", "--format", format]).expect(0).out;
+    let csv = report("csv");
+    let last_two = |line: &str| line.rsplit(',').take(2).collect::<Vec<_>>().join("|");
+    let ends: Vec<String> = csv.lines().map(last_two).collect();
+    assert_eq!(ends, ["axis move|axis style", "push in|noir", "crane up|gold", "push in|gold", "|"]);
+    let manifest: Value = serde_json::from_str(&report("json")).expect("JSON");
+    let values = &manifest["shots"][0]["axes"][1]["values"];
+    assert_eq!(values, &serde_json::json!(["crane up", "push in"]));
+    let cell = manifest["clips"][0]["cell"].as_object().expect("a cell");
+    assert_eq!(cell.keys().collect::<Vec<_>>(), ["style", "move"]);
+}
+
 /// Only a film that a run could not join is a failure: one that nobody tried to join is joined by the next run.
 #[test]
 fn film_that_is_not_joined_has_not_failed() {

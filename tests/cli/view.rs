@@ -87,6 +87,26 @@ fn view_shows_what_exists_and_follows_the_pick() {
     assert_eq!(fs_err::read_to_string(project.file("received/index.html")).expect("a page"), page);
 }
 
+/// A run does not leave a page that says otherwise, and writes none where nobody has asked for one.
+#[test]
+fn run_writes_an_existing_page_again() {
+    let project = Project::new("harbor.yaml", WORKFLOW);
+    project.runner(&["run", "harbor.yaml"]).expect(3);
+    assert!(!project.file("out/harbor/index.html").exists());
+    project.runner(&["view", "harbor.yaml"]).expect(0);
+    assert_eq!(manifest(&project)["films"][0]["state"], "unpicked");
+    project.runner(&["pick", "harbor.yaml", "lamp", "2"]).expect(0);
+    project.runner(&["run", "harbor.yaml"]).expect(0);
+    assert_eq!(manifest(&project)["films"][0]["state"], "done");
+    let page = fs_err::read_to_string(project.file("out/harbor/index.html")).expect("a page");
+    assert!(page.contains(r#""state":"done","cuts""#));
+    // A page that cannot be written is no failed run.
+    fs_err::remove_file(project.file("out/harbor/index.html")).expect("it was written");
+    fs_err::create_dir(project.file("out/harbor/index.html")).expect("a folder");
+    let output = project.runner(&["run", "harbor.yaml"]).expect(0);
+    assert!(output.err.contains("was not written again"), "{}", output.transcript());
+}
+
 /// The winner of a sweep is the shot's pick, and the only parent of what continues it.
 #[test]
 fn manifest_names_the_picked_instance() {

@@ -12,6 +12,7 @@ mod import;
 mod ledger;
 mod limits;
 mod plan;
+mod rate;
 mod report;
 mod resolve;
 mod schema;
@@ -40,6 +41,7 @@ pub(crate) use self::import::ImportArgs;
 pub(crate) use self::ledger::{AdoptArgs, FetchArgs, LedgerArgs, LedgerCommand};
 pub(crate) use self::limits::LimitArgs;
 pub(crate) use self::plan::{PlanArgs, PlanFormat};
+pub(crate) use self::rate::{RateArgs, Rating};
 pub(crate) use self::report::{ReportArgs, ReportFormat};
 pub(crate) use self::resolve::{ResolutionArgs, ResolveArgs};
 pub(crate) use self::schema::{SchemaArgs, SchemaKind};
@@ -110,6 +112,8 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Pick the take or the instance of a shot that dependent shots and the film use. Without a choice: list the candidates.
     Pick(PickArgs),
+    /// Rate the videos of shots from 1 to 5, or reject them. The page of `view` shows it and filters by it; nothing else depends on it.
+    Rate(RateArgs),
     /// Change a shot's prompt or seed in the workflow file, and show what a run would then cost. Comments and layout stay.
     Edit(EditArgs),
     /// Look at the clips and films of a workflow: write one page, and open it in the browser.

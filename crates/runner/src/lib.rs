@@ -83,6 +83,7 @@ pub fn main_with(renderer: Arc<dyn renderer::Renderer>) -> ExitCode {
         }
         Command::Check(args) => Ok(commands::check::check(&args)),
         Command::Pick(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::pick::pick(args)),
+        Command::Rate(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::rate::rate(args)),
         Command::Clean(args) => block_on(verbose, RuntimeKind::CurrentThread, commands::clean::clean(args)),
         Command::Services(args) => commands::services::services(&args.command),
         Command::Schema(args) => commands::schema::schema(&args),

@@ -1,4 +1,5 @@
-//! Picks made with `runner pick`, in `.runner/picks.json` beside the workflow file. `pick` in that file overrides it.
+//! Picks made with `runner pick` and ratings made with `runner rate`, in `.runner/picks.json` beside the workflow file. `pick` in that file
+//! overrides it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -24,7 +25,7 @@ struct PicksFile {
 }
 
 /// The picks of one workflow.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredPicks {
     /// Take number by the name of a shot or instance.
@@ -33,6 +34,9 @@ struct StoredPicks {
     /// Cells by shot, as the names of instances write them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     cells: BTreeMap<String, BTreeSet<String>>,
+    /// From 1 to 5, or 0 for what is rejected, by the SHA-256 of a video: what is rendered again is not what was rated.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    ratings: BTreeMap<String, u8>,
 }
 
 /// What every version of the file has.
@@ -65,8 +69,20 @@ impl PickStore {
     /// # Errors
     /// What is wrong with the file, for people.
     pub(crate) fn read(&self) -> Result<Picks, String> {
-        let stored = self.read_file()?.workflows.remove(&self.workflow).unwrap_or_default();
+        let stored = self.read_stored()?;
         Ok(Picks { takes: stored.takes, cells: stored.cells })
+    }
+
+    /// Reads the ratings, by the SHA-256 of videos.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub(crate) fn ratings(&self) -> Result<BTreeMap<String, u8>, String> {
+        Ok(self.read_stored()?.ratings)
+    }
+
+    fn read_stored(&self) -> Result<StoredPicks, String> {
+        Ok(self.read_file()?.workflows.remove(&self.workflow).unwrap_or_default())
     }
 
     /// Updates the picks atomically: concurrent updates are serialized by a lock file, and a crash leaves the old file.
@@ -74,23 +90,47 @@ impl PickStore {
     /// # Errors
     /// Why the file cannot be written, for people. It is unchanged then.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Picks)) -> Result<(), String> {
+        self.change_stored(|stored| {
+            let takes = std::mem::take(&mut stored.takes);
+            let mut picks = Picks { takes, cells: std::mem::take(&mut stored.cells) };
+            change(&mut picks);
+            (stored.takes, stored.cells) = (picks.takes, picks.cells);
+        })
+    }
+
+    /// Rates videos by their SHA-256, or removes their ratings.
+    ///
+    /// # Errors
+    /// As [`Self::change`].
+    pub(crate) fn rate(
+        &self,
+        videos: impl Iterator<Item = String>,
+        rating: Option<u8>,
+    ) -> Result<(), String> {
+        self.change_stored(|stored| match rating {
+            Some(rating) => stored.ratings.extend(videos.map(|video| (video, rating))),
+            None => videos.for_each(|video| {
+                stored.ratings.remove(&video);
+            }),
+        })
+    }
+
+    fn change_stored(&self, change: impl FnOnce(&mut StoredPicks)) -> Result<(), String> {
         self.change_file(change).map_err(|error| match error {
             ChangeError::Io(error) => format!("cannot write the picks: {error}"),
             ChangeError::Invalid(why) => why,
         })
     }
 
-    fn change_file(&self, change: impl FnOnce(&mut Picks)) -> Result<(), ChangeError> {
+    fn change_file(&self, change: impl FnOnce(&mut StoredPicks)) -> Result<(), ChangeError> {
         let folder = self.file.parent().unwrap_or(Path::new("."));
         fs_err::create_dir_all(folder)?;
         let lock = File::create(folder.join("picks.lock"))?;
         lock.lock()?;
         let mut stored = self.read_file().map_err(ChangeError::Invalid)?;
-        let StoredPicks { takes, cells } = stored.workflows.remove(&self.workflow).unwrap_or_default();
-        let mut picks = Picks { takes, cells };
+        let mut picks = stored.workflows.remove(&self.workflow).unwrap_or_default();
         change(&mut picks);
-        if !picks.is_empty() {
-            let picks = StoredPicks { takes: picks.takes, cells: picks.cells };
+        if picks != StoredPicks::default() {
             stored.workflows.insert(self.workflow.clone(), picks);
         }
         let text = serde_json::to_string_pretty(&stored).map_err(std::io::Error::other)?;

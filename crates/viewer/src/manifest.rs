@@ -1,11 +1,9 @@
 //! The data of the viewer, version 4: what a workflow's output folder contains and how it came to be.
 
-use std::collections::BTreeMap;
-
 use scheduler::{StatusKind, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use workflow::units::{Money, VideoDuration};
 
 use crate::{command, micros};
@@ -48,6 +46,9 @@ pub struct Workflow {
     pub file: String,
     /// A title for people.
     pub title: Option<String>,
+    /// The file and its overrides, as `runner pick` takes them; empty where that would be no command of this program.
+    #[serde(default)]
+    pub arguments: String,
 }
 
 /// A shot.
@@ -70,7 +71,7 @@ pub struct Shot {
 pub struct Axis {
     /// Its name.
     pub name: String,
-    /// The values that occur, in order.
+    /// The values that occur, in the order of the axis.
     pub values: Vec<Value>,
 }
 
@@ -81,14 +82,17 @@ pub struct Clip {
     pub id: String,
     /// Its shot.
     pub shot: String,
-    /// Axis to value.
-    pub cell: BTreeMap<String, Value>,
+    /// Axis to value, in the order of the file.
+    pub cell: Map<String, Value>,
     /// The take, from 1.
     pub take: Option<u32>,
     /// Its state: of the work that the workflow's present text asks for, in whatever run.
     pub state: StatusKind,
     /// Whether it is the picked take or instance.
     pub is_picked: bool,
+    /// How its video is rated: from 1 to 5, and 0 is rejected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rating: Option<u8>,
     /// The video, relative to the manifest, with `/` between folders.
     pub file: Option<String>,
     /// A frame of it, likewise.
@@ -349,7 +353,7 @@ impl Manifest {
             version: MANIFEST_VERSION,
             generator,
             created_at,
-            workflow: Workflow { name: workflow, file, title: None },
+            workflow: Workflow { name: workflow, file, title: None, arguments: String::new() },
             currency: None,
             shots: Vec::new(),
             clips: Vec::new(),
@@ -386,6 +390,10 @@ impl Manifest {
         }
         for clip in manifest.clips.iter_mut().filter(|clip| !command::is_of_runner(&clip.command)) {
             clip.command.clear();
+        }
+        let arguments = &mut manifest.workflow.arguments;
+        if !command::is_of_runner(&format!("runner pick {arguments}")) {
+            arguments.clear();
         }
         Ok(manifest)
     }

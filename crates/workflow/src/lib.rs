@@ -64,6 +64,7 @@ pub use files::{DirEntry, DirFiles, FileError, Files, InMemory};
 pub use impact::{Impact, impact};
 pub use letters::{is_name_letter, normalized};
 pub use load::{CheckOutcome, check, expand, load, parse};
+pub use matrix::value_text;
 pub use media_gate::{
     InspectionError, MediaGate, MediaGateError, MediaInfo, MediaKind, ReadSeek, inline_bytes,
 };

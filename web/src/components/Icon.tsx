@@ -8,6 +8,7 @@ const PATHS = {
   loop: "M3 8a4 4 0 0 1 4-4h5l-2-2m2 2l-2 2M13 8a4 4 0 0 1-4 4H4l2 2m-2-2l2-2",
   sound: "M3 6.5v3h2l3 2.5v-8l-3 2.5zM10.5 6a3 3 0 0 1 0 4",
   muted: "M3 6.5v3h2l3 2.5v-8l-3 2.5zM10.5 6.5l3 3m0-3l-3 3",
+  reject: "M3 8a5 5 0 1 0 10 0a5 5 0 1 0-10 0m1.5-3.5l7 7",
   close: "M4 4l8 8m0-8l-8 8",
   copy: "M6 6h7v7H6zM3.5 10V3H10",
   check: "M3.5 8.5l3 3 6-7",

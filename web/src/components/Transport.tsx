@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { formatTime } from "../logic/format";
 import { frameAt } from "../logic/sync";
 import { useKeys } from "../state/keys";
+import { nameOf } from "../state/store";
 import type { SyncSession } from "../state/sync-session";
 import { Icon } from "./Icon";
 
@@ -73,7 +74,7 @@ export function Transport({ session }: { session: SyncSession }) {
             <option value="">no sound</option>
             {clips.map((clip) => (
               <option key={clip.id} value={clip.id} disabled={clip.has_audio === false}>
-                {clip.id}{clip.has_audio === false ? " (silent)" : ""}
+                {nameOf(clip)}{clip.has_audio === false ? " (silent)" : ""}
               </option>
             ))}
           </select>
@@ -92,7 +93,7 @@ function Offsets({ session }: { session: SyncSession }) {
     <div class="offsets" role="group" aria-label="Offset of each clip in frames">
       {session.clips.value.map((clip) => (
         <label key={clip.id} class="field">
-          <span class="offset-name" dir="auto">{clip.id}</span>
+          <span class="offset-name" dir="auto">{nameOf(clip)}</span>
           <input
             type="number"
             min={-240}

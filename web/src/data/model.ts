@@ -1,4 +1,5 @@
 /** Indexes over the data: what a view looks up by name. */
+import { labelClips, type ClipLabel } from "../logic/labels";
 import { valueKey } from "../logic/values";
 import type { Clip, StatusKind, Cut, Json, ParentKind, Shot, ViewerData } from "./types";
 
@@ -25,6 +26,9 @@ export interface Model {
   /** Lower-case text of each clip that a search goes through. */
   searchText: Map<string, string>;
   order: Map<string, number>;
+  labels: Map<string, ClipLabel>;
+  /** What not all clips have in common: the rest is not repeated on each. */
+  differs: { showsState: boolean; showsLength: boolean; showsCost: boolean };
   /** Width by height of most clips, as CSS writes it. */
   ratio: string;
 }
@@ -87,6 +91,12 @@ export function buildModel(data: ViewerData): Model {
     states: STATE_ORDER.filter((state) => counts.has(state)).map((state) => ({ state, count: counts.get(state) ?? 0 })),
     searchText,
     order: new Map(data.clips.map((each, index) => [each.id, index])),
+    labels: labelClips(data),
+    differs: {
+      showsState: data.clips.some((each) => each.state !== "done" && each.state !== "reused"),
+      showsLength: new Set(data.clips.map((each) => each.seconds).filter((seconds) => seconds !== null)).size > 1,
+      showsCost: new Set(data.clips.map(totalCost)).size > 1,
+    },
     ratio: commonRatio(data),
   };
 }

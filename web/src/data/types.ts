@@ -31,7 +31,8 @@ export interface ViewerData {
   version: 4;
   generator: string;
   created_at: number;
-  workflow: { name: string; file: string; title: string | null };
+  /** `arguments`: the file and its overrides in a command; manifests of earlier versions have none. */
+  workflow: { name: string; file: string; title: string | null; arguments?: string };
   /** Costs are millionths of it. */
   currency: string | null;
   shots: Shot[];
@@ -91,6 +92,8 @@ export interface Clip {
   take: number | null;
   state: StatusKind;
   is_picked: boolean;
+  /** From 1 to 5; 0 is rejected. Where there is none, it is not rated. */
+  rating?: number | null;
   /** Paths relative to the page, with `/`. */
   file: string | null;
   poster: string | null;

@@ -1,6 +1,7 @@
 /** The connection, the state of the file, and what the page has started. */
 import { useState } from "preact/hooks";
 import { isOpenChoice } from "../data/model";
+import type { StatusKind, ViewerData } from "../data/types";
 import { NO_FILTER } from "../logic/filter";
 import { Icon } from "../components/Icon";
 import { go, model } from "../state/store";
@@ -118,12 +119,20 @@ function Unclaimed() {
   );
 }
 
+/** Whether a run would submit, fetch or join something, as far as the page knows. */
+function hasWork({ clips, films }: ViewerData): boolean {
+  return clips.some((clip) => !AT_REST.has(clip.state)) || films.some((film) => film.state === "not-joined" || film.state === "failed");
+}
+
+/** States that a run leaves as they are. */
+const AT_REST: ReadonlySet<StatusKind> = new Set(["done", "reused", "not-selected", "unpicked", "indeterminate", "missing", "unrecorded", "at-other-service"]);
+
 /** Opens the dialog that starts a run. */
 export function RunButton() {
   if (!isLive.value) return null;
   const isRunning = currentRun.value !== undefined;
   return (
-    <button type="button" class="button primary" disabled={isRunning} onClick={() => openDialog({ kind: "run" })} title="Render what is missing  r">
+    <button type="button" class={`button${hasWork(model.value.data) ? " primary" : ""}`} disabled={isRunning} onClick={() => openDialog({ kind: "run" })} title="Render what is missing  r">
       <Icon name="play" /> {isRunning ? "Running" : "Run…"}
     </button>
   );

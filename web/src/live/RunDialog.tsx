@@ -47,7 +47,7 @@ export function RunDialog({ only, rerun }: Props) {
         {performing.problem !== null && <p class="failure output" role="alert" dir="auto">{performing.problem}</p>}
         <div class="form-end">
           <button type="button" class="button" onClick={closeDialog}>Cancel</button>
-          <button type="submit" class="button primary" disabled={preview.state !== "ready" || performing.busy || isRunning}>Run</button>
+          <button type="submit" class={`button${preview.state === "ready" && preview.preview.previewed?.tasks === 0 ? "" : " primary"}`} disabled={preview.state !== "ready" || performing.busy || isRunning}>Run</button>
         </div>
       </form>
     </Dialog>

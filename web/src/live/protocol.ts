@@ -6,6 +6,7 @@ export type Action =
   | { action: "run"; only?: string[]; rerun?: string[]; max_cost?: string; max_tasks?: number; previewed?: PreviewedRun }
   | { action: "stop"; job: string }
   | { action: "pick"; shot: string; choice: string | null }
+  | { action: "rate"; clip: string; rating: number | null }
   | { action: "edit"; shot: string; prompt?: string; seed?: string; digest: string }
   | ({ action: "resolve"; attempt: string } & Resolution)
   | { action: "fetch"; task?: string };
@@ -13,7 +14,7 @@ export type Action =
 export type Resolution = { adopt: string } | { resubmit: true } | { abandon: true };
 
 /** What binds a run to its preview. The server knows what is in it. */
-export type PreviewedRun = { digest: string };
+export type PreviewedRun = { digest: string; tasks: number };
 
 /** What an action would do. */
 export interface Preview {

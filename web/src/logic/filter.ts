@@ -1,9 +1,10 @@
 /** Which clips the wall shows, and in which order. */
 import { STATE_ORDER, totalCost, type Model } from "../data/model";
 import type { Clip } from "../data/types";
+import { ratingKey } from "./rating";
 import { valueKey } from "./values";
 
-export const SORTS = ["plan", "cost", "duration", "time", "state"] as const;
+export const SORTS = ["plan", "rating", "cost", "duration", "time", "state"] as const;
 export type Sort = (typeof SORTS)[number];
 
 export interface Filter {
@@ -11,15 +12,16 @@ export interface Filter {
   shots: string[];
   models: string[];
   states: string[];
+  ratings: string[];
   axes: Record<string, string[]>;
 }
 
-export const NO_FILTER: Filter = { query: "", shots: [], models: [], states: [], axes: {} };
+export const NO_FILTER: Filter = { query: "", shots: [], models: [], states: [], ratings: [], axes: {} };
 
 export function isFiltered(filter: Filter): boolean {
   return (
     filter.query.trim() !== "" ||
-    filter.shots.length + filter.models.length + filter.states.length > 0 ||
+    filter.shots.length + filter.models.length + filter.states.length + filter.ratings.length > 0 ||
     Object.values(filter.axes).some((keys) => keys.length > 0)
   );
 }
@@ -29,7 +31,7 @@ export function filterClips(model: Model, filter: Filter): Clip[] {
   const axes = Object.entries(filter.axes).filter(([, keys]) => keys.length > 0);
   const passes = (list: string[], value: string) => list.length === 0 || list.includes(value);
   return model.data.clips.filter((clip) => {
-    if (!passes(filter.shots, clip.shot) || !passes(filter.models, clip.model) || !passes(filter.states, clip.state)) {
+    if (!passes(filter.shots, clip.shot) || !passes(filter.models, clip.model) || !passes(filter.states, clip.state) || !passes(filter.ratings, ratingKey(clip))) {
       return false;
     }
     for (const [name, keys] of axes) {
@@ -48,6 +50,9 @@ export function sortClips(model: Model, clips: Clip[], sort: Sort, descending: b
     switch (sort) {
       case "plan":
         return order(clip);
+      case "rating":
+        // The best first.
+        return typeof clip.rating === "number" ? -clip.rating : null;
       case "cost":
         return totalCost(clip);
       case "duration":

@@ -1,12 +1,15 @@
 /** The plan by layers: a clip stands to the right of everything that it depends on; takes of an open or settled pick join in a choice. */
 import type { Model } from "../data/model";
 import { cellKey } from "../data/model";
+import { wrap } from "./labels";
 import type { Clip } from "../data/types";
 
 export interface GraphNode {
   id: string;
   kind: "clip" | "choice";
   clip: Clip | null;
+  /** What a clip is called, then its values. */
+  lines: string[];
   /** Of a choice: how many takes it has, and the picked one. */
   takes: number;
   picked: string | null;
@@ -27,10 +30,15 @@ export interface GraphLayout {
   edges: GraphEdge[];
   width: number;
   height: number;
+  /** Of each node: as much as the highest needs. */
+  nodeHeight: number;
 }
 
-export const NODE_WIDTH = 176;
-export const NODE_HEIGHT = 44;
+export const NODE_WIDTH = 190;
+const NODE_HEIGHT = 44;
+export const LINE_HEIGHT = 15;
+/** Letters that fit into a line of a node. */
+const MAX_LETTERS = 22;
 export const CHOICE_WIDTH = 132;
 const GAP_X = 56;
 const GAP_Y = 14;
@@ -49,7 +57,8 @@ export function layoutGraph(model: Model): GraphLayout {
   const linked = nodes.filter((node) => before.has(node.id) || after.has(node.id));
   const loose = nodes.filter((node) => !before.has(node.id) && !after.has(node.id));
   const layers = layer(linked, before);
-  const step = NODE_HEIGHT + GAP_Y;
+  const nodeHeight = NODE_HEIGHT + LINE_HEIGHT * Math.max(0, ...nodes.map((node) => node.lines.length - 1));
+  const step = nodeHeight + GAP_Y;
   let bottom = MARGIN;
   const y = new Map<string, number>();
   layers.forEach((column, index) => {
@@ -69,8 +78,8 @@ export function layoutGraph(model: Model): GraphLayout {
     node.y = bottom + (linked.length > 0 ? GAP_Y : 0) + Math.floor(index / LOOSE_COLUMNS) * step;
   });
   const width = Math.max(0, ...nodes.map((node) => node.x + NODE_WIDTH)) + MARGIN;
-  const height = Math.max(0, ...nodes.map((node) => node.y + NODE_HEIGHT)) + MARGIN;
-  return { nodes, edges, width, height };
+  const height = Math.max(0, ...nodes.map((node) => node.y + nodeHeight)) + MARGIN;
+  return { nodes, edges, width, height, nodeHeight };
 }
 
 function collect(model: Model): { nodes: GraphNode[]; edges: GraphEdge[] } {
@@ -80,12 +89,14 @@ function collect(model: Model): { nodes: GraphNode[]; edges: GraphEdge[] } {
   const takes = new Map<string, Clip[]>();
   for (const clip of model.data.clips) takes.set(cellKey(clip), [...(takes.get(cellKey(clip)) ?? []), clip]);
   for (const clip of model.data.clips) {
-    nodes.push({ id: clip.id, kind: "clip", clip, takes: 0, picked: null, x: 0, y: 0 });
+    const { name, values } = model.labels.get(clip.id) ?? { name: clip.id, values: [] };
+    const lines = [name, values.join(" · ")].filter((part) => part !== "").flatMap((part) => wrap(part, MAX_LETTERS));
+    nodes.push({ id: clip.id, kind: "clip", clip, lines, takes: 0, picked: null, x: 0, y: 0 });
     const candidates = takes.get(cellKey(clip)) ?? [];
     if (candidates.length < 2 || clip !== candidates[candidates.length - 1]) continue;
     const id = `choice:${cellKey(clip)}`;
     const picked = candidates.find((each) => each.is_picked)?.id ?? null;
-    nodes.push({ id, kind: "choice", clip: null, takes: candidates.length, picked, x: 0, y: 0 });
+    nodes.push({ id, kind: "choice", clip: null, lines: [], takes: candidates.length, picked, x: 0, y: 0 });
     for (const each of candidates) {
       choices.set(each.id, id);
       edges.push({ from: each.id, to: id, kind: "candidate", faint: each.id !== picked });

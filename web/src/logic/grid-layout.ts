@@ -1,10 +1,12 @@
 /** The grid of a shot: one axis across, one down, the others fixed to a value. */
 import type { Clip, Json, Shot } from "../data/types";
-import { valueKey, valueLabel } from "./values";
+import { isText, valueKey, valueLabel } from "./values";
 
 export interface GridValue {
   key: string;
   label: string;
+  /** The label, with the name of the axis where it says nothing alone. */
+  heading: string;
 }
 
 export interface GridAxis {
@@ -35,24 +37,24 @@ export const TAKE_AXIS = "take";
 /** The key of clips that do not have an axis. */
 export const ABSENT = "(none)";
 
-const SINGLE: GridValue = { key: "", label: "" };
+const SINGLE: GridValue = { key: "", label: "", heading: "" };
 
 export function gridAxes(shot: Shot, clips: Clip[]): GridAxis[] {
   const axes = new Map<string, Map<string, GridValue>>();
-  const add = (name: string, key: string, label: string) => {
+  const add = (name: string, key: string, label: string, isNamed: boolean) => {
     const values = axes.get(name) ?? new Map<string, GridValue>();
-    if (!values.has(key)) values.set(key, { key, label });
+    if (!values.has(key)) values.set(key, { key, label, heading: isNamed ? `${name} ${label}` : label });
     axes.set(name, values);
   };
-  for (const axis of shot.axes) for (const value of axis.values) add(axis.name, valueKey(value), valueLabel(value));
+  for (const axis of shot.axes) for (const value of axis.values) add(axis.name, valueKey(value), valueLabel(value), !isText(value));
   for (const clip of clips) {
-    for (const [name, value] of Object.entries(clip.cell)) add(name, valueKey(value), valueLabel(value));
+    for (const [name, value] of Object.entries(clip.cell)) add(name, valueKey(value), valueLabel(value), !isText(value));
   }
   for (const [name, values] of axes) {
-    if (clips.some((clip) => !Object.hasOwn(clip.cell, name))) values.set(ABSENT, { key: ABSENT, label: "–" });
+    if (clips.some((clip) => !Object.hasOwn(clip.cell, name))) values.set(ABSENT, { key: ABSENT, label: "–", heading: `no ${name}` });
   }
   if (clips.some((clip) => clip.take !== null)) {
-    for (const clip of clips) add(TAKE_AXIS, keyOf(clip, TAKE_AXIS), String(clip.take ?? "–"));
+    for (const clip of clips) add(TAKE_AXIS, keyOf(clip, TAKE_AXIS), String(clip.take ?? "–"), true);
   }
   return [...axes].map(([name, values]) => ({ name, values: [...values.values()] }));
 }

@@ -45,6 +45,7 @@ export function formatRoute(route: Route): string {
   for (const shot of route.filter.shots) add("shots", shot);
   for (const model of route.filter.models) add("model", model);
   for (const state of route.filter.states) add("state", state);
+  for (const rating of route.filter.ratings) add("rating", rating);
   for (const [axis, keys] of Object.entries(route.filter.axes)) for (const key of keys) add(`axis.${axis}`, key);
   if (route.sort !== "plan") add("sort", route.sort);
   if (route.descending) add("desc", "1");
@@ -79,6 +80,7 @@ export function parseRoute(hash: string): Route {
       shots: params.getAll("shots"),
       models: params.getAll("model"),
       states: params.getAll("state"),
+      ratings: params.getAll("rating"),
       axes,
     },
     sort: one(SORTS, params.get("sort"), "plan"),

@@ -27,6 +27,11 @@ export function valueLabel(value: Json | undefined): string {
   return JSON.stringify(value);
 }
 
+/** Whether a value is a text or goes by one: a number says nothing without the name of its axis. */
+export function isText(value: Json): boolean {
+  return typeof value === "string" || valueLabel(value) !== JSON.stringify(value);
+}
+
 /** The leaves of a JSON value by their path, `a.b[0]`. */
 export function flatten(value: Json, path = "", into: Map<string, Json> = new Map()): Map<string, Json> {
   if (Array.isArray(value) && value.length > 0) {

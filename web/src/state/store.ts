@@ -3,6 +3,7 @@ import { computed, signal } from "@preact/signals";
 import { buildModel, shareClips, type Model } from "../data/model";
 import type { Clip, ViewerData } from "../data/types";
 import { filterClips, sortClips } from "../logic/filter";
+import { labelText } from "../logic/labels";
 import { MAX_SELECTED, START, formatRoute, parseRoute, type Route } from "../logic/route";
 
 const EMPTY: ViewerData = {
@@ -40,7 +41,10 @@ export function updateData(data: ViewerData): void {
 
 function showData(data: ViewerData): void {
   model.value = buildModel(data);
-  document.documentElement.style.setProperty("--ratio", model.value.ratio);
+  const { style, classList } = document.documentElement;
+  const [width = 16, height = 9] = model.value.ratio.split(" / ").map(Number);
+  style.setProperty("--ratio", model.value.ratio);
+  classList.toggle("portrait", width < height);
 }
 
 export function openData(data: ViewerData): void {
@@ -66,6 +70,17 @@ export function go(change: Partial<Route>, how: "push" | "replace" = "push"): vo
 /** The address of a change of the route, for links. */
 export function linkTo(change: Partial<Route>): string {
   return formatRoute({ ...route.value, ...change });
+}
+
+/** What a clip is called beside the others. */
+export function nameOf(clip: Clip): string {
+  const label = model.value.labels.get(clip.id);
+  return label === undefined ? clip.id : labelText(label);
+}
+
+/** What it and the other takes of its instance are called. */
+export function instanceOf(clip: Clip): string {
+  return model.value.labels.get(clip.id)?.instance ?? clip.shot;
 }
 
 export function isSelected(id: string): boolean {

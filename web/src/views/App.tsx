@@ -4,6 +4,7 @@ import { VIEWS, type View } from "../logic/route";
 import { Dialogs } from "../live/Dialogs";
 import { openDialog } from "../live/open-dialog";
 import { JobStrip } from "../live/JobStrip";
+import { useRatingKeys } from "../live/Rating";
 import { isLive } from "../live/server";
 import { useKeys } from "../state/keys";
 import { allPaused, announcement, go, route } from "../state/store";
@@ -11,7 +12,7 @@ import { Compare } from "./Compare";
 import { Details } from "./Details";
 import { Graph } from "./Graph";
 import { Grid } from "./Grid";
-import { Header, VIEW_LABELS } from "./Header";
+import { Header, VIEW_KEYS, VIEW_LABELS } from "./Header";
 import { Help, openHelp } from "./Help";
 import { SelectionBar } from "./SelectionBar";
 import { Story } from "./Story";
@@ -25,11 +26,12 @@ export function App() {
   const opener = useRef<HTMLElement | null>(null);
   const wasOpen = useRef(false);
   useKeys("Everywhere", [
-    ...VIEWS.map((each, index) => ({ keys: [String(index + 1)], label: VIEW_LABELS[each], run: () => go({ view: each, clip: null }) })),
+    ...VIEWS.map((each) => ({ keys: [VIEW_KEYS[each]], label: VIEW_LABELS[each], run: () => go({ view: each, clip: null }) })),
     { keys: ["?"], label: "List of keys", run: openHelp },
     ...(isLive.value ? [{ keys: ["r"], label: "Render what is missing", run: () => openDialog({ kind: "run" }) }] : []),
     { keys: ["P"], label: "Pause everything that moves", run: () => (allPaused.value = !allPaused.value) },
   ]);
+  useRatingKeys();
   // Focus returns to what had it before the details opened.
   useLayoutEffect(() => {
     const remember = (event: FocusEvent) => {

@@ -4,10 +4,13 @@ import type { Clip } from "../data/types";
 import { COMPARE_MODES, type CompareMode } from "../logic/route";
 import { ClipHead } from "../components/ClipHead";
 import { Icon } from "../components/Icon";
+import { Poster } from "../components/Poster";
+import { offers } from "../logic/offers";
 import { SyncVideo } from "../components/SyncVideo";
 import { Transport } from "../components/Transport";
+import { RatingStamp } from "../live/Rating";
 import { useKeys } from "../state/keys";
-import { go, model, route, select, selectedClips } from "../state/store";
+import { go, model, nameOf, route, select, selectedClips } from "../state/store";
 import type { SyncSession } from "../state/sync-session";
 import { useSession } from "../state/use-session";
 import { Differences } from "./Differences";
@@ -46,7 +49,7 @@ export function Compare() {
         <span class="spacer" />
         <AddClip clips={clips} />
       </div>
-      {clips.length < 2 && <p class="empty">Select two to four clips: on the wall or in the grid, or by name above.</p>}
+      {clips.length < 2 && <Offers />}
       {clips.length > 0 && (mode === "side" ? <SideBySide clips={shown} session={session} /> : <Overlay clips={shown} mode={mode} session={session} />)}
       {clips.length > 0 && <Transport session={session} />}
       {clips.length > 1 && <Differences clips={clips} currency={model.value.data.currency} />}
@@ -54,15 +57,36 @@ export function Compare() {
   );
 }
 
+/** What can be compared with a click. */
+function Offers() {
+  const list = offers(model.value, route.value);
+  return (
+    <section class="offers" aria-label="What to compare">
+      <p class="dim">Select two to four clips: on the wall or in the grid, or by name above.{list.length > 0 && " Or compare:"}</p>
+      <ul>
+        {list.map(({ label, clips }) => (
+          <li key={label}>
+            <button type="button" class="offer" onClick={() => select(clips.slice(0, MAX_COMPARED).map((clip) => clip.id))}>
+              <span class="offer-frames">{clips.slice(0, MAX_COMPARED).map((clip) => <span key={clip.id} class="chip-frame"><Poster clip={clip} /></span>)}</span>
+              <span dir="auto">{label}</span>
+              {clips.length > MAX_COMPARED && <span class="dim">the first {MAX_COMPARED} of {clips.length}</span>}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
 function SideBySide({ clips, session }: { clips: Clip[]; session: SyncSession }) {
   return (
-    <div class="side-by-side" style={{ "--count": String(clips.length) }}>
+    <div class={`side-by-side of-${clips.length}`}>
       {clips.map((clip, index) => {
         const audible = session.audible.value === clip.id;
         return (
-          <section key={clip.id} class="compare-clip" aria-label={clip.id}>
+          <section key={clip.id} class={`compare-clip${clip.is_picked ? " picked" : ""}`} data-clip={clip.id} aria-label={nameOf(clip)}>
             <ClipHead clip={clip} index={index} />
-            <div class="stage"><SyncVideo clip={clip} session={session} />{audible && <span class="stamp"><Icon name="sound" /></span>}</div>
+            <div class="stage"><SyncVideo clip={clip} session={session} /><RatingStamp clip={clip} />{audible && <span class="stamp"><Icon name="sound" /></span>}</div>
           </section>
         );
       })}

@@ -33,7 +33,7 @@ export function Details({ id }: { id: string }) {
     { keys: ["Escape"], label: "Close the details", run: close },
     { keys: ["j"], label: "Next clip", run: () => move(1) },
     { keys: ["k"], label: "Previous clip", run: () => move(-1) },
-    { keys: ["x"], label: "Select the clip, or not", run: () => toggleSelected(id) },
+    { keys: ["s"], label: "Select the clip, or not", run: () => toggleSelected(id) },
   ]);
   return (
     <aside class="details" aria-label="Details">

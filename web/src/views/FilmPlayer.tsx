@@ -2,11 +2,11 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { shownClip } from "../data/model";
-import type { Film } from "../data/types";
+import type { Cut, Film } from "../data/types";
 import { formatTime } from "../logic/format";
 import { mediaUrl } from "../logic/media-url";
 import { useKeys } from "../state/keys";
-import { allPaused, model } from "../state/store";
+import { allPaused, instanceOf, model } from "../state/store";
 import { freeVideo } from "../state/video";
 
 const STEP_SECONDS = 1 / 24;
@@ -23,6 +23,11 @@ function captionTrack(video: HTMLVideoElement, film: Film): TextTrack {
     track.addCue(new VTTCue(start, end, spoken.replaceAll("&", "&amp;").replaceAll("<", "&lt;")));
   }
   return track;
+}
+
+function cutName(cut: Cut): string {
+  const clip = shownClip(model.value, cut);
+  return clip === null ? cut.clip : instanceOf(clip);
 }
 
 /** Whether films show dialogue. */
@@ -110,11 +115,12 @@ export function FilmPlayer({ film }: { film: Film }) {
               aria-label={`${cut.clip}, from ${formatTime(cut.start)}`}
               onClick={() => seek(cut.start)}
             >
-              <span dir="auto">{shownClip(model.value, cut)?.shot ?? cut.clip}</span>
+              <span dir="auto">{cutName(cut)}</span>
             </button>
           );
         })}
       </div>
+      <p class="chapter-name" aria-hidden="true"><span class="dim num">{chapter + 1} of {film.cuts.length}</span> <span class="strong" dir="auto">{film.cuts[chapter] && cutName(film.cuts[chapter])}</span></p>
     </div>
   );
 }

@@ -3,12 +3,14 @@ import type { ComponentChildren } from "preact";
 import { Icon } from "../components/Icon";
 import { Menu } from "../components/Menu";
 import { STATE_TEXT } from "../components/State";
+import { isLive } from "../live/server";
+import { RATING_LABELS, RATING_ORDER, ratingKey } from "../logic/rating";
 import { isFiltered, NO_FILTER, type Sort } from "../logic/filter";
 import { valueLabel } from "../logic/values";
 import type { StatusKind } from "../data/types";
 import { go, model, route } from "../state/store";
 
-const SORT_LABELS: Record<Sort, string> = { plan: "Plan order", cost: "Cost", duration: "Duration", time: "Time to render", state: "State" };
+const SORT_LABELS: Record<Sort, string> = { plan: "Plan order", rating: "Rating", cost: "Cost", duration: "Duration", time: "Time to render", state: "State" };
 
 export function FilterBar({ children }: { children: ComponentChildren }) {
   const { filter, sort, descending } = route.value;
@@ -40,6 +42,14 @@ export function FilterBar({ children }: { children: ComponentChildren }) {
           chosen={filter.states}
           onChange={(chosen) => change({ states: chosen })}
           options={states.map(({ state, count }) => ({ key: state, label: STATE_TEXT[state as StatusKind].label, count }))}
+        />
+      )}
+      {(isLive.value || data.clips.some((clip) => ratingKey(clip) !== "none")) && (
+        <Menu
+          label="Rating"
+          chosen={filter.ratings}
+          onChange={(ratings) => change({ ratings })}
+          options={RATING_ORDER.map((key) => ({ key, label: RATING_LABELS[key] ?? key, count: data.clips.filter((clip) => ratingKey(clip) === key).length }))}
         />
       )}
       {isFiltered(filter) && <button type="button" class="button quiet" onClick={() => go({ filter: NO_FILTER })}>Clear</button>}

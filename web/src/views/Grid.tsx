@@ -107,20 +107,18 @@ function GridTable({ layout, active, session }: { layout: GridLayout; active: Cl
   return (
     <div class="grid-scroll" tabIndex={0} role="region" aria-label="Grid of clips">
       <table class="grid" style={{ "--columns": String(layout.columns.length) }}>
-        <thead>
-          <tr>
-            {layout.down !== null && <th class="corner"><span class="dim">{layout.down.name}</span></th>}
-            {layout.columns.map((column) => (
-              <th key={column.key} scope="col" dir="auto">
-                {layout.across !== null && <span class="dim">{layout.across.name} </span>}{column.label}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        {layout.across !== null && (
+          <thead>
+            <tr>
+              {layout.down !== null && <th class="corner"><span class="dim">{layout.down.name}</span></th>}
+              {layout.columns.map((column) => <th key={column.key} scope="col" dir="auto">{column.heading}</th>)}
+            </tr>
+          </thead>
+        )}
         <tbody>
           {layout.rows.map((row, index) => (
             <tr key={row.key}>
-              {layout.down !== null && <th scope="row" dir="auto">{row.label}</th>}
+              {layout.down !== null && <th scope="row" dir="auto">{row.heading}</th>}
               {layout.columns.map((column, at) => {
                 const clip = layout.cells[index]?.[at] ?? null;
                 return (

@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon } from "../components/Icon";
 import { Poster } from "../components/Poster";
-import { go, route, select, selectedClips, toggleSelected } from "../state/store";
+import { go, nameOf, route, select, selectedClips, toggleSelected } from "../state/store";
 
 export function SelectionBar() {
   const clips = selectedClips.value;
@@ -25,9 +25,9 @@ export function SelectionBar() {
       <ul class="selection-list">
         {clips.map((clip) => (
           <li key={clip.id}>
-            <button type="button" class="chip" onClick={() => toggleSelected(clip.id)} aria-label={`Remove ${clip.id} from the selection`}>
+            <button type="button" class="chip" onClick={() => toggleSelected(clip.id)} aria-label={`Remove ${nameOf(clip)} from the selection`}>
               <span class="chip-frame"><Poster clip={clip} eager /></span>
-              <span class="chip-text" dir="auto">{clip.id}</span>
+              <span class="chip-text" dir="auto">{nameOf(clip)}</span>
               <Icon name="close" />
             </button>
           </li>

@@ -6,13 +6,13 @@ import { FILM_TEXT, StateBadge, StateIcon } from "../components/State";
 import { Poster } from "../components/Poster";
 import { count, formatSeconds, formatTime } from "../logic/format";
 import { mediaUrl } from "../logic/media-url";
-import { go, model } from "../state/store";
+import { go, instanceOf, linkTo, model } from "../state/store";
 import { CaptionsToggle, FilmPlayer } from "./FilmPlayer";
 
 export function Story() {
   const { data } = model.value;
   const shots = new Set(data.films.flatMap((film) => film.cuts.map((cut) => shownClip(model.value, cut)?.shot)));
-  const others = data.shots.filter((shot) => !shots.has(shot.id));
+  const others = data.shots.filter((shot) => !shots.has(shot.id)).flatMap((shot) => instances(model.value.clipsOfShot.get(shot.id) ?? []));
   return (
     <div class="story">
       {data.films.map((film) => <FilmSection key={film.name} film={film} />)}
@@ -21,26 +21,40 @@ export function Story() {
         <section class="film">
           <div class="panel-head"><h2>{data.films.length === 0 ? "Shots" : "Shots in no film"}</h2></div>
           <ol class="strip">
-            {others.map((shot) => {
-              const clips = model.value.clipsOfShot.get(shot.id) ?? [];
-              const clip = clips.find((each) => each.is_picked) ?? clips[0];
-              return clip === undefined ? null : <Shot key={shot.id} clip={clip} label={shot.id} below={clips} />;
+            {others.slice(0, MAX_INSTANCES).map((takes) => {
+              const clip = takes.find((each) => each.is_picked) ?? takes[0];
+              return clip === undefined ? null : <Shot key={clip.id} clip={clip} below={takes} />;
             })}
           </ol>
+          {others.length > MAX_INSTANCES && <p class="dim">{others.length - MAX_INSTANCES} more are on the <a href={linkTo({ view: "wall" })}>wall</a>.</p>}
         </section>
       )}
     </div>
   );
 }
 
+/** More are looked at on the wall, which builds only what is in view. */
+const MAX_INSTANCES = 200;
+
+/** The takes of each instance. */
+function instances(clips: Clip[]): Clip[][] {
+  const takes = new Map<string, Clip[]>();
+  for (const clip of clips) {
+    const list = takes.get(cellKey(clip));
+    if (list) list.push(clip);
+    else takes.set(cellKey(clip), [clip]);
+  }
+  return [...takes.values()];
+}
+
 function FilmSection({ film }: { film: Film }) {
   const playable = mediaUrl(film.file) !== null;
   return (
-    <section class="film" aria-label={film.name}>
+    <section class={`film${playable ? " playable" : ""}`} aria-label={film.name}>
       <div class="panel-head film-head">
         <h2 dir="auto">{film.name}</h2>
         <span class={`badge film-${film.state}`}>{FILM_TEXT[film.state]}</span>
-        <span class="dim num">{count(film.cuts.length, "cut")} · {formatSeconds(film.seconds ?? total(film))}</span>
+        <span class="dim num">{count(film.cuts.length, "clip")}, {count(Math.max(0, film.cuts.length - 1), "cut")} · {formatSeconds(film.seconds ?? end(film))}</span>
         {playable && <CaptionsToggle film={film} />}
       </div>
       {playable && <FilmPlayer film={film} />}
@@ -50,16 +64,17 @@ function FilmSection({ film }: { film: Film }) {
           if (clip === null && (cut.kind === "file" || cut.kind === "title")) return <Own key={index} cut={cut} />;
           if (clip === null) return <li key={index} class="strip-shot"><span class="tile"><span class="tile-text" dir="auto">{cut.clip} is not in the plan</span></span></li>;
           const takes = takesOf(model.value, clip);
-          return <Shot key={`${cut.clip}-${index}`} clip={clip} label={clip.shot} below={takes.length > 1 ? takes : []} start={cut.start} seconds={cut.seconds} />;
+          return <Shot key={`${cut.clip}-${index}`} clip={clip} below={takes} start={cut.start} seconds={cut.seconds} />;
         })}
       </ol>
     </section>
   );
 }
 
-function total(film: Film): number | null {
-  const lengths = film.cuts.map((cut) => cut.seconds);
-  return lengths.some((length) => length === null) ? null : lengths.reduce<number>((sum, length) => sum + (length ?? 0), 0);
+/** When the last clip ends: transitions overlap, so that it is not the sum. */
+function end(film: Film): number | null {
+  const last = film.cuts.at(-1);
+  return last === undefined || last.seconds === null ? null : last.start + last.seconds;
 }
 
 /** A file of one's own, or a title on black: there is nothing to choose or to play. */
@@ -78,17 +93,18 @@ function Own({ cut }: { cut: Cut }) {
 
 interface ShotProps {
   clip: Clip;
-  label: string;
+  /** The takes of its instance, itself included. */
   below: Clip[];
   start?: number;
   seconds?: number | null;
 }
 
-function Shot({ clip, label, below, start, seconds }: ShotProps) {
+function Shot({ clip, below, start, seconds }: ShotProps) {
   const shot = model.value.shot.get(clip.shot);
-  const takes = below.filter((each) => cellKey(each) === cellKey(clip));
+  const label = instanceOf(clip);
+  const takes = below.length > 1 ? below : [];
   const renders = below.length > 1 ? [] : rendersOf(clip);
-  const length = seconds ?? clip.seconds;
+  const length = start === undefined && !model.value.differs.showsLength ? null : (seconds ?? clip.seconds);
   const choose = shot !== undefined && isOpenChoice(shot) && takes.length > 1 && !takes.some((each) => each.is_picked);
   return (
     <li class="strip-shot">
@@ -110,11 +126,11 @@ function Shot({ clip, label, below, start, seconds }: ShotProps) {
           ))}
         </ul>
       )}
-      {renders.length === 0 && below.length > 0 && (
+      {takes.length > 0 && (
         <ul class="takes" aria-label={`Takes of ${label}`}>
-          {below.map((take) => (
+          {takes.map((take) => (
             <Small key={take.id} clip={take} name={take.id} mark={take.is_picked ? "picked" : null} open={(id) => go({ clip: id })}>
-              {(!take.is_picked || take.state !== "done") && <StateIcon state={take.state} />}{take.take !== null && `#${take.take}`}
+              {take.state !== "done" && <StateIcon state={take.state} />}#{take.take}
             </Small>
           ))}
         </ul>

@@ -14,6 +14,8 @@ import { WallPosters } from "./wall-posters";
 import { cardOf, focusCard, moveFocus, useRovingFocus } from "./wall-focus";
 import { ROWS_PER_BLOCK, useColumns } from "./wall-layout";
 
+/** So many cards share the width of the page; 5 and 6 are two rows. */
+const MAX_FEW = 6;
 /** Cards of the first paint; the rest follow when the page is idle. */
 const FIRST_CARDS = 96;
 const MORE_CARDS = 304;
@@ -31,6 +33,7 @@ export function Wall() {
   const paused = allPaused.value;
   const shown = clips.slice(0, limit);
   const selected = new Set(route.value.selected);
+  const { data, differs } = model.value;
 
   useEffect(() => {
     if (limit >= clips.length || limit >= MAX_EAGER_CARDS) return;
@@ -66,7 +69,7 @@ export function Wall() {
     { keys: ["ArrowDown"], label: "Clip below", run: () => moveFocus(list.current, "down") },
     { keys: ["Home"], label: "First clip", run: () => focusCard(list.current, 0) },
     { keys: ["End"], label: "Last clip", run: () => focusCard(list.current, shown.length - 1) },
-    { keys: ["x", "Shift+Enter"], label: "Select the clip, or not", run: () => {
+    { keys: ["s", "Shift+Enter"], label: "Select the clip, or not", run: () => {
       const id = cardOf(document.activeElement);
       if (id !== null) toggleSelected(id);
     } },
@@ -83,13 +86,13 @@ export function Wall() {
         </button>
       </FilterBar>
       <p class="result-line dim">
-        {count(clips.length, "clip")}{clips.length !== model.value.data.clips.length && ` of ${model.value.data.clips.length.toLocaleString("en")}`}
+        {count(clips.length, "clip")}{clips.length !== data.clips.length && ` of ${data.clips.length.toLocaleString("en")}`}
       </p>
-      <div ref={list} class="wall" role="list" aria-label="Clips">
+      <div ref={list} class={`wall${clips.length <= MAX_FEW ? " few" : ""}`} style={{ "--few": String(clips.length > 4 ? 3 : clips.length) }} role="list" aria-label="Clips">
         {blocks(shown, columns * ROWS_PER_BLOCK).map((block, number) => (
           <div key={number} class="wall-block" role="none">
             {block.map((clip) => (
-              <ClipCard key={clip.id} clip={clip} selected={selected.has(clip.id)} eager={number === 0} currency={model.value.data.currency} />
+              <ClipCard key={clip.id} clip={clip} selected={selected.has(clip.id)} eager={number === 0} currency={data.currency} {...cardLabel(clip)} {...differs} />
             ))}
           </div>
         ))}
@@ -107,6 +110,12 @@ export function Wall() {
       )}
     </>
   );
+}
+
+/** As text, which is the same while nothing has changed. */
+function cardLabel(clip: Clip): { name: string; values: string; prompt: string } {
+  const { name, values, prompt } = model.value.labels.get(clip.id) ?? { name: clip.id, values: [], prompt: "" };
+  return { name, values: values.join(" · "), prompt };
 }
 
 /** Runs of clips that fill whole rows. */

@@ -1,15 +1,18 @@
 /** What assistive technology is told, and contrast. */
 import { expect, it } from "vitest";
 import { violations } from "../support/axe";
-import { film } from "../support/data";
+import { film, sweep60 } from "../support/data";
 import { drawn, selection, useSite } from "../support/site";
 
 const at = useSite(film());
+const sweep = useSite({ ...sweep60(), clips: sweep60().clips.map((clip, index) => ({ ...clip, is_picked: index === 1, rating: [5, 0, 3][index] ?? null })) });
 const two = selection("sea", "breakwater");
 
 it.each([
   ["wall", `#/wall?${two}`],
   ["grid", "#/grid?shot=harbor"],
+  ["grid of one shot", "#/grid?shot=sea"],
+  ["compare while nothing is selected", "#/compare"],
   ["compare", `#/compare?${two}`],
   ["wipe", `#/compare?${two}&mode=wipe`],
   ["story", "#/story"],
@@ -26,6 +29,19 @@ it.each([
     await drawn(page);
     const violated = await violations(page);
     expect([colorScheme, violated]).toEqual([colorScheme, []]);
+  }
+});
+
+it.each([1440, 390])("axe-core finds nothing serious in a rated sweep at %i pixels", async (width) => {
+  const page = await sweep("#/wall", { bypassCSP: true, reducedMotion: "reduce", viewport: { width, height: 900 } });
+  const compared = selection(...sweep60().clips.slice(0, 3).map((clip) => clip.id));
+  for (const hash of ["#/wall?sort=rating", "#/grid?across=who", `#/compare?${compared}`, "#/story", "#/graph"]) {
+    await page.evaluate((next) => { location.hash = next; }, hash);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await drawn(page);
+      expect([hash, colorScheme, await violations(page)]).toEqual([hash, colorScheme, []]);
+    }
   }
 });
 

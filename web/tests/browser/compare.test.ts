@@ -1,9 +1,11 @@
 /** Clips beside, over and against each other. */
 import { describe, expect, it } from "vitest";
-import { film } from "../support/data";
+import { film, sweep60 } from "../support/data";
 import { frames, ready, selection, useSite } from "../support/site";
 
 const at = useSite(film());
+const sweep = useSite({ ...sweep60(), clips: sweep60().clips.map((clip, index) => ({ ...clip, is_picked: index === 1, rating: [5, 4, 0][index] ?? null })) });
+const cell = (who: string) => `harbor@look=noir,move=crane-up,who=${who}`;
 const harbor = (look: string, seed: number) => `harbor@look=${look},seed=${seed}`;
 
 describe("compare", () => {
@@ -67,10 +69,43 @@ describe("compare", () => {
     await expect.poll(brightest).toBe(0);
   });
 
+  it.each([[1440, 900], [900, 700], [1440, 600]])("shows three clips whole at %i by %i", async (width, height) => {
+    const page = await sweep(`#/compare?${selection(cell("a-cat"), cell("a-fisherman-with-a-rope"), cell("a-fisherman-with-a-lantern"))}`, { viewport: { width, height } });
+    await ready(page, 3);
+    const boxes = await page.locator(".compare-clip .stage").evaluateAll((stages) => stages.map((stage) => stage.getBoundingClientRect()).map(({ left, right, bottom }) => [left, right, bottom]));
+    for (const [left = -1, right = width + 1, bottom = height + 1] of boxes) expect([left >= 0, right <= width, bottom <= height]).toEqual([true, true, true]);
+  });
+
+  it("marks the picked clip and the rejected one, and copies the command that picks another", async () => {
+    const page = await sweep(`#/compare?${selection(cell("a-fisherman-with-a-rope"), cell("a-cat"))}`);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    expect(await page.locator(".compare-clip.picked").getAttribute("aria-label")).toBe("noir · crane up · a fisherman with a rope");
+    expect(await page.locator(".compare-clip .stamp").allInnerTexts()).toEqual(["★ 4", "rejected"]);
+    await page.getByRole("button", { name: "Pick, copies the command: noir · crane up · a cat" }).click();
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(`runner pick sweep.yaml harbor ${cell("a-cat")}`);
+    await page.evaluate(() => { location.hash = "#/grid?across=who&down=move"; });
+    await expect.poll(() => page.locator(".cell.picked").getAttribute("data-clip")).toBe(cell("a-fisherman-with-a-rope"));
+    await page.locator(".cell.picked").getByRole("button", { name: "Unpick, copies the command" }).click();
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe("runner pick sweep.yaml harbor --clear");
+    // Without a server nothing is rated, and the page does not say that it could be.
+    expect(await page.locator(".rating").count()).toBe(0);
+    await page.evaluate(() => { location.hash = "#/wall?rating=5&rating=rejected&sort=rating"; });
+    await expect.poll(() => page.locator(".card .stamp.left").allInnerTexts()).toEqual(["★ 5", "rejected"]);
+  });
+
+  it("offers takes and rows while nothing is selected", async () => {
+    const page = await at("#/compare");
+    await page.getByRole("button", { name: "Takes of gulls" }).click();
+    await expect.poll(() => page.evaluate(() => location.hash)).toBe(`#/compare?${selection("gulls#1", "gulls#2")}`);
+    await page.evaluate(() => { location.hash = "#/compare"; });
+    await page.getByRole("button", { name: /harbor · pastel/ }).click();
+    await expect.poll(() => page.locator(".compare-clip").count()).toBe(4);
+  });
+
   it("swaps A and B, and explains itself when nothing is selected", async () => {
     const page = await at(`#/compare?${two}`);
     await page.keyboard.press("s");
-    await expect.poll(() => page.locator(".compare-head .link").allInnerTexts()).toEqual([harbor("golden", 1), harbor("noir", 1)]);
+    await expect.poll(() => page.locator(".compare-head .link").allInnerTexts()).toEqual(["harbor · golden · seed 1", "harbor · noir · seed 1"]);
     await page.getByRole("button", { name: `Remove ${harbor("noir", 1)}` }).click();
     await page.getByRole("button", { name: `Remove ${harbor("golden", 1)}` }).click();
     expect(await page.locator("main").innerText()).toContain("Select two to four clips");

@@ -24,6 +24,12 @@ describe("grid", () => {
     await expect.poll(() => page.locator(".cell").first().getAttribute("data-clip")).toBe(harbor("noir", 5));
   });
 
+  it("names columns and rows by their values, and numbers with their axis", async () => {
+    const page = await at("#/grid?shot=harbor");
+    await expect.poll(() => page.locator("thead th").allInnerTexts()).toEqual(["look", "seed 1", "seed 2", "seed 3", "seed 4", "seed 5", "seed 6"]);
+    expect((await page.locator("tbody th").allInnerTexts())[0]).toBe("noir");
+  });
+
   it("selects cells, which are then what plays, and compares them", async () => {
     const page = await at("#/grid?shot=harbor");
     await page.locator(`[data-clip="${harbor("golden", 2)}"] .cell-open`).click();

@@ -11,7 +11,7 @@ const focused = (page: Page) => page.evaluate(() => document.activeElement?.clos
 describe("keyboard", () => {
   it.each([
     ["#/compare?sel=sea&sel=breakwater", "s", "#/compare?sel=breakwater&sel=sea"],
-    ["#/wall", "4", "#/story"],
+    ["#/wall", "S", "#/story"],
     ["#/wall?clip=sea", "Escape", "#/wall"],
   ])("%s takes the key %s as soon as it is in the document", async (hash, key, after) => {
     const page = await at(hash, {
@@ -35,9 +35,9 @@ describe("keyboard", () => {
     await page.keyboard.press("End");
     expect(await focused(page)).toBe("harbor@look=neon,seed=6");
     await page.keyboard.press("Home");
-    await page.keyboard.press("x");
+    await page.keyboard.press("s");
     await page.keyboard.press("ArrowRight");
-    await page.keyboard.press("x");
+    await page.keyboard.press("s");
     expect(await page.evaluate(() => location.hash)).toBe("#/wall?sel=breakwater&sel=sea");
     expect(await page.locator(".card button[tabindex='0']").count()).toBe(1);
     await page.keyboard.press("Enter");
@@ -49,7 +49,7 @@ describe("keyboard", () => {
     await expect.poll(() => page.locator(".compare-clip").count()).toBe(2);
     await page.keyboard.press("w");
     await expect.poll(() => page.locator(".stage.wipe").count()).toBe(1);
-    await page.keyboard.press("4");
+    await page.keyboard.press("S");
     await expect.poll(() => page.locator(".story").count()).toBe(1);
   });
 
@@ -67,13 +67,13 @@ describe("keyboard", () => {
     await page.getByRole("dialog").getByRole("checkbox").uncheck();
     await page.keyboard.press("Escape");
     await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
-    await page.keyboard.press("4");
+    await page.keyboard.press("S");
     await page.keyboard.press("?");
     await drawn(page);
     expect(await page.locator(".wall").count()).toBe(1);
     expect(await page.getByRole("dialog").count()).toBe(0);
     await page.reload();
-    await page.keyboard.press("4");
+    await page.keyboard.press("S");
     expect(await page.locator(".wall").count()).toBe(1);
   });
 

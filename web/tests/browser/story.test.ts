@@ -1,9 +1,10 @@
 /** Films, the graph, and a phone. */
 import { describe, expect, it } from "vitest";
-import { film } from "../support/data";
+import { film, sweep60 } from "../support/data";
 import { drawn, ready, selection, useSite } from "../support/site";
 
 const at = useSite(film());
+const sweep = useSite(sweep60());
 
 describe("story", () => {
   it("plays the film by chapters with captions", async () => {
@@ -32,6 +33,24 @@ describe("story", () => {
     await expect.poll(() => chapters.nth(3).getAttribute("aria-current")).toBe("true");
     await page.keyboard.press("k");
     await expect.poll(async () => (await shown())[0]).toBe("hidden");
+  });
+
+  it("says what a film is, and uses the width of the screen", async () => {
+    const page = await at("#/story", { viewport: { width: 1440, height: 900 } });
+    expect(await page.locator(".film-head").allInnerTexts()).toEqual([expect.stringMatching(/^lighthouse\s+joined\s+4 clips, 3 cuts · 16.0 s/), expect.stringMatching(/4 clips, 3 cuts · 11.5 s$/)]);
+    const boxes = await page.locator(".film-stage, .film.playable .strip").evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({ left, right, top, bottom }) => ({ left, right, top, bottom })));
+    const [player, strip] = boxes as [DOMRect, DOMRect];
+    expect([player.right - player.left > 800, player.bottom < 900, strip.left > player.right, strip.right > 1400, strip.top < player.bottom]).toEqual([true, true, true, true, true]);
+    // Nothing is beyond the edge: not the strip, and not on a phone.
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.locator(".strip").first().evaluate((each) => each.scrollWidth <= each.clientWidth)).toBe(true);
+    expect(await page.locator(".chapter-name").innerText()).toBe("1 of 4 breakwater");
+  });
+
+  it("labels the clips of a sweep without a film", async () => {
+    const page = await sweep("#/story");
+    const names = await page.locator(".strip .card-name").allInnerTexts();
+    expect([names.length, new Set(names).size, names[0]]).toEqual([60, 60, "noir · crane up · a fisherman with a lantern"]);
   });
 
   it("shows an open pick as a choice", async () => {
@@ -70,6 +89,14 @@ describe("graph", () => {
     await page.getByRole("link", { name: "epilogue, unpicked" }).click();
     await expect.poll(() => page.locator(".details h2").innerText()).toBe("epilogue");
   });
+});
+
+it("says on a phone what needs action, and leads to it", async () => {
+  const page = await at("", { viewport: { width: 390, height: 844 } });
+  const shown = async () => (await page.locator(".total:visible").allInnerTexts()).map((text) => text.replace(/\s+/g, " ").trim()).filter((text) => text !== "");
+  expect(await shown()).toEqual(["1 failed", "1 unpicked", "1 open pick"]);
+  await page.getByRole("button", { name: "1 open pick" }).click();
+  await expect.poll(() => page.locator(".card").evaluateAll((cards) => cards.map((card) => card.getAttribute("data-clip")))).toEqual(["gulls#1", "gulls#2"]);
 });
 
 it("fits a phone", async () => {

@@ -1,10 +1,11 @@
 /** The wall and the details of a clip. */
 import { describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
-import { film } from "../support/data";
+import { film, sweep60 } from "../support/data";
 import { useSite } from "../support/site";
 
 const at = useSite(film());
+const sweep = useSite(sweep60());
 const cards = (page: Page) => page.locator(".card");
 
 describe("wall", () => {
@@ -14,6 +15,36 @@ describe("wall", () => {
     expect(await page.locator('[data-clip="lamp#3"]').innerText()).toMatch(/Failed[\s\S]*content policy[\s\S]*failed/);
     await expect.poll(() => page.evaluate(() => [...document.querySelectorAll<HTMLImageElement>(".card img")].slice(0, 6).every((image) => image.naturalWidth > 0))).toBe(true);
     expect(await page.locator("video").count()).toBe(0);
+  });
+
+  it.each([1440, 390])("names clips by what differs, and cuts none of it, at %i pixels", async (width) => {
+    const page = await sweep("", { viewport: { width, height: 900 } });
+    await expect.poll(() => cards(page).count()).toBe(60);
+    const texts = await cards(page).allTextContents();
+    expect(texts.slice(0, 3)).toEqual(["noir · crane up · a fisherman with a lantern", "noir · crane up · a fisherman with a rope", "noir · crane up · a cat"]);
+    expect(new Set(texts).size).toBe(60);
+    const cut = (selector: string) => page.locator(selector).evaluateAll((labels) => labels.filter((label) => label.scrollWidth > label.clientWidth || label.scrollHeight > label.clientHeight + 1).length);
+    expect(await cut(".card-name")).toBe(0);
+    await page.evaluate(() => { location.hash = "#/graph"; });
+    const nodes = page.locator(".node");
+    await expect.poll(() => nodes.count()).toBe(60);
+    expect(new Set(await nodes.locator("text:not(.node-meta)").evaluateAll((lines) => lines.map((line) => line.parentElement?.textContent))).size).toBe(60);
+    const widest = await nodes.evaluateAll((all) => Math.max(...all.flatMap((node) => [...node.querySelectorAll("text")].map((text) => text.getBoundingClientRect().right - (node.querySelector("rect")?.getBoundingClientRect().right ?? 0)))));
+    expect(widest).toBeLessThan(0);
+  });
+
+  it.each([[2, "fisherman+orbit+look=noir"], [3, "orbit+look=noir"], [4, "orbit+cat"], [6, "look=noir&axis.move=orbit&axis.move=static"]])("%i cards fill the width and stay in sight", async (count, query) => {
+    const page = await sweep(`#/wall?q=${query}`, { viewport: { width: 1440, height: 900 } });
+    await expect.poll(() => cards(page).count()).toBe(count);
+    const boxes = await page.locator(".thumb").evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).map(({ right, bottom }) => ({ right, bottom })));
+    expect([Math.max(...boxes.map(({ right }) => right)) > 1400, Math.max(...boxes.map(({ bottom }) => bottom)) < 900]).toEqual([true, true]);
+  });
+
+  it("tells the shots and takes of a storyboard by their prompts and seeds", async () => {
+    const page = await at("");
+    const text = async (id: string) => (await page.locator(`[data-clip="${id}"] .card-open > span:not(.thumb, .card-meta)`).allInnerTexts()).join(" | ");
+    await expect.poll(() => text("sea")).toBe("sea | The storm breaks over the sea: high waves, rain, dark clouds.");
+    expect([await text("gulls#1"), await text("gulls#2")]).toEqual(["gulls#1 | seed 1 | Gulls over the harbor, handheld.", "gulls#2 | seed 2 | Gulls over the harbor, handheld."]);
   });
 
   it("filters, searches and sorts, and puts it into the address", async () => {

@@ -18,6 +18,8 @@ it("renders, picks a take, renders what waited for it, and edits a prompt", asyn
   const harbor = await project(HARBOR);
   const page = await harbor.open(await harbor.serve(), { bypassCSP: true, reducedMotion: "reduce" });
   await expect.poll(() => state(page, "lamp#1")).toBe("not started");
+  const isPrimary = (name: string) => page.getByRole("button", { name, exact: true }).evaluate((button) => button.classList.contains("primary"));
+  expect(await isPrimary("Run…")).toBe(true);
   expect(new URL(page.url()).search).toBe("");
 
   await page.getByRole("button", { name: "Run…" }).click();
@@ -37,6 +39,12 @@ it("renders, picks a take, renders what waited for it, and edits a prompt", asyn
   expect(await run(page)).toMatch(/^to submit: 1 task,/);
   await expect.poll(() => state(page, "sea")).toBe("done");
   expect(await harbor.attempts()).toBe(3);
+  // Nothing is left to submit: the button is there, and does not call.
+  expect(await isPrimary("Run…")).toBe(false);
+  await page.getByRole("button", { name: "Run…" }).click();
+  await expect.poll(() => page.locator(".dialog .estimate").innerText()).toContain("nothing to submit");
+  expect(await isPrimary("Run")).toBe(false);
+  await page.keyboard.press("Escape");
 
   await details(page, "sea");
   await page.getByRole("button", { name: "Edit…" }).click();
@@ -91,4 +99,53 @@ it("shows a run again whose file has changed since its preview, and starts nothi
   await dialog.waitFor({ state: "detached" });
   await expect.poll(() => state(page, "ferry#5")).toBe("done");
   expect(await harbor.attempts()).toBe(7);
+});
+
+it("picks and rates where clips are compared, and shows it at once", async () => {
+  const harbor = await project(HARBOR.replace("takes: 2", "takes: 3"));
+  await harbor.runner("run", "harbor.yaml");
+  const page = await harbor.open(await harbor.serve(), { bypassCSP: true, reducedMotion: "reduce" });
+  await page.evaluate(() => { location.hash = "#/compare"; });
+  await page.getByRole("button", { name: "Takes of lamp" }).click();
+  const clips = page.locator(".compare-clip");
+  await expect.poll(() => clips.count()).toBe(3);
+  // Before the program has even started.
+  const at = await clips.nth(1).getByRole("button", { name: /^Pick/ }).evaluate((button) => {
+    const began = performance.now();
+    (button as HTMLElement).click();
+    return new Promise<number>((resolve) => new MutationObserver((_, observer) => {
+      if (document.querySelector(".compare-clip.picked") === null) return;
+      observer.disconnect();
+      resolve(performance.now() - began);
+    }).observe(document.body, { subtree: true, attributes: true }));
+  });
+  expect(at).toBeLessThan(100);
+  await expect.poll(async () => (await harbor.runner("pick", "harbor.yaml", "lamp")).out).toContain("lamp: picked lamp#2");
+  expect(await clips.nth(1).getAttribute("class")).toContain("picked");
+  await clips.nth(0).hover();
+  await page.keyboard.press("4");
+  await clips.nth(2).hover();
+  await page.keyboard.press("x");
+  await expect.poll(() => clips.locator(".stamp.left").allInnerTexts()).toEqual(["★ 4", "rejected"]);
+  await clips.nth(2).hover();
+  expect(await violations(page)).toEqual([]);
+  const ratings = async () => {
+    const { clips } = JSON.parse((await harbor.runner("report", "harbor.yaml", "--format", "json")).out) as { clips: { id: string; rating?: number }[] };
+    return clips.filter((clip) => clip.rating !== undefined).map((clip) => `${clip.id} ${clip.rating}`);
+  };
+  await expect.poll(ratings).toEqual(["lamp#1 4", "lamp#3 0"]);
+  await page.evaluate(() => { location.hash = "#/grid?shot=lamp"; });
+  await page.locator('[data-clip="lamp#3"]').getByRole("button", { name: /^Pick/ }).click();
+  await expect.poll(() => page.locator(".cell.picked").getAttribute("data-clip")).toBe("lamp#3");
+  await page.locator('[data-clip="lamp#3"]').getByRole("button", { name: /^Unpick/ }).click();
+  await expect.poll(() => page.locator(".cell.picked").count()).toBe(0);
+  // By keyboard alone, and only what is shown.
+  await page.evaluate(() => { location.hash = "#/wall"; });
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("5");
+  await page.getByRole("button", { name: "Rating", exact: true }).click();
+  await page.getByRole("group", { name: "Rating" }).getByLabel("★ 5").check();
+  await expect.poll(() => page.locator(".card").evaluateAll((cards) => cards.map((card) => card.getAttribute("data-clip")))).toEqual(["lamp#2"]);
+  await expect.poll(ratings).toEqual(["lamp#1 4", "lamp#2 5", "lamp#3 0"]);
 });

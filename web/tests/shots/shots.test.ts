@@ -3,7 +3,8 @@ import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { it } from "vitest";
 import type { Page } from "playwright-core";
-import { film } from "../support/data";
+import type { ViewerData } from "../../src/data/types";
+import { film, sweep60 } from "../support/data";
 import { details, useProjects } from "../support/live";
 import { useBrowser, visit, writeSite } from "../support/site";
 
@@ -14,6 +15,14 @@ const VIEWS: [string, string][] = [
   ["wall", "#/wall"],
   ["grid", "#/grid?shot=harbor"],
   ["compare", `#/compare?${harbor("noir", 1)}&${harbor("golden", 1)}`],
+  ["story", "#/story"],
+];
+/** Sixty clips of three axes. */
+const cell = (look: string, who: string) => `sel=${encodeURIComponent(`harbor@look=${look},move=push-in,who=${who}`)}`;
+const SWEEP: [string, string][] = [
+  ["wall", "#/wall"],
+  ["grid", "#/grid"],
+  ["compare", `#/compare?${cell("noir", "a-cat")}&${cell("golden", "a-cat")}&${cell("neon", "a-cat")}`],
   ["story", "#/story"],
 ];
 const EXTRA: [string, string][] = [
@@ -96,6 +105,25 @@ it("takes screenshots", async () => {
         await waitUntilStable(page);
         await page.screenshot({ path: `${folder}/viewer-${name}-phone.png` });
         await page.context().close();
+      }
+    }
+  } finally {
+    await site.remove();
+  }
+});
+
+it("takes screenshots of a sweep, wide and on a phone", async () => {
+  const data: ViewerData = sweep60();
+  const site = await writeSite(data);
+  try {
+    for (const colorScheme of ["light", "dark"] as const) {
+      for (const [name, hash] of SWEEP) {
+        for (const [size, options] of [["wide", { viewport: { width: 1440, height: 900 } }], ["phone", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }]] as const) {
+          const { page } = await visit(held.browser, site.url + hash, { colorScheme, ...options });
+          await waitUntilStable(page);
+          await page.screenshot({ path: `${folder}/viewer-sweep-${name}-${size}-${colorScheme}.png` });
+          await page.context().close();
+        }
       }
     }
   } finally {

@@ -45,7 +45,7 @@ export function page(name: string, shots: Shot[], clips: Clip[], films: Film[] =
     version: 4,
     generator: "runner 0.1.0",
     created_at: 1_790_000_000_000,
-    workflow: { name, file: `${name}.yaml`, title: null },
+    workflow: { name, file: `${name}.yaml`, title: null, arguments: `${name}.yaml` },
     currency: "USD",
     shots,
     clips,
@@ -116,8 +116,23 @@ export function film(): ViewerData {
       { name: "lighthouse", file: "clips/film.mp4", poster: "clips/sea.jpg", seconds: 16, state: "done", cuts, captions },
       { name: "epilogue", file: null, poster: null, seconds: null, state: "unpicked", cuts: [{ clip: "lamp#1", kind: "title", start: 0, seconds: 2 }, { clip: "gulls#1", kind: "shot", start: 2, seconds: 4 }, { clip: "epilogue", kind: "shot", start: 6, seconds: null }, { clip: "logo.png", kind: "file", start: 10, seconds: 1.5 }], captions: [] },
     ]),
-    workflow: { name: "lighthouse", file: "storyboard.yaml", title: "The lighthouse" },
+    workflow: { name: "lighthouse", file: "storyboard.yaml", title: "The lighthouse", arguments: "storyboard.yaml" },
   };
+}
+
+/** Four looks, rows of a table, five moves and three figures of which two begin alike. */
+export function sweep60(): ViewerData {
+  const looks = Object.entries(STYLES).map(([name, light]) => ({ name, light }));
+  const moves = ["crane up", "push in", "pan left", "orbit", "static"];
+  const people = ["a fisherman with a lantern", "a fisherman with a rope", "a cat"];
+  const clips = looks.flatMap((look) => moves.flatMap((move, column) => people.map((who, index) => {
+    const file = `clips/harbor-${look.name}-${1 + ((column + 2 * index) % 6)}`;
+    const prompt = `${who} at the harbor, ${look.light}. ${move}.`;
+    const id = `harbor@look=${look.name},move=${move.replace(" ", "-")},who=${who.replaceAll(" ", "-")}`;
+    return clip(id, { cell: { look, move, who }, file: `${file}.mp4`, poster: `${file}.jpg`, prompt, request: { model: "modela-video-2-0-260128", prompt, seconds: "4" } });
+  })));
+  const axes = [{ name: "look", values: looks }, { name: "move", values: moves }, { name: "who", values: people }];
+  return { ...page("sweep", [shot("harbor", { axes })], clips), currency: null };
 }
 
 /** A sweep of many cells, without clips. */

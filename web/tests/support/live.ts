@@ -109,9 +109,9 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await ended;
 }
 
-/** The state that the wall shows of a clip. */
+/** The state of a clip on the wall. */
 export function state(page: Page, clip: string): Promise<string> {
-  return page.locator(`[data-clip="${clip}"] .card-meta span`).last().innerText();
+  return page.locator(`[data-clip="${clip}"][data-state]`).evaluate((card) => (card.getAttribute("data-state") ?? "").replaceAll("-", " "));
 }
 
 /** Opens the details of a clip. */

@@ -6,7 +6,7 @@ describe("route", () => {
     const route: Route = {
       view: "grid",
       clip: "storm@look=noir,seed=3#2",
-      filter: { query: "rain & fog = 100% #1", shots: ["storm", "a?b"], models: ["m"], states: ["failed"], axes: { look: ["noir", '"1"'], "a.b": ["x"] } },
+      filter: { query: "rain & fog = 100% #1", shots: ["storm", "a?b"], models: ["m"], ratings: ["5", "rejected"], states: ["failed"], axes: { look: ["noir", '"1"'], "a.b": ["x"] } },
       sort: "cost",
       descending: true,
       selected: ["a", "b#2", "ünï 🚢"],

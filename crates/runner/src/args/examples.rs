@@ -82,6 +82,13 @@ const EXAMPLES: &[Examples] = &[
         ],
     },
     Examples {
+        command: "rate",
+        lines: &[
+            ("Rate the second take of a shot", "runner rate storyboard.yaml lamp#2 4"),
+            ("Reject it", "runner rate storyboard.yaml lamp#2 reject"),
+        ],
+    },
+    Examples {
         command: "edit",
         lines: &[
             (

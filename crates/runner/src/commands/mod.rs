@@ -21,6 +21,7 @@ pub(crate) mod ledger;
 pub(crate) mod pick;
 pub(crate) mod plan;
 mod preflight;
+pub(crate) mod rate;
 pub(crate) mod report;
 pub(crate) mod resolve;
 pub(crate) mod run;

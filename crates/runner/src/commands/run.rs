@@ -135,16 +135,19 @@ pub(super) async fn after_run(args: &RunArgs, plan: &Plan, exit: Exit) -> Result
     if args.notify {
         terminal::notify(&format!("runner: {} has ended with exit code {}", plan.name(), exit.code()));
     }
+    let viewed = view::ViewedFile {
+        file: &args.workflow.file,
+        overrides: &args.workflow.overrides,
+        engine: &args.engine,
+        output_dir: args.output_dir.as_deref(),
+    };
     if args.open {
-        let viewed = view::ViewedFile {
-            file: &args.workflow.file,
-            overrides: &args.workflow.overrides,
-            engine: &args.engine,
-            output_dir: args.output_dir.as_deref(),
-        };
-        view::show(viewed).await?;
+        view::show(viewed).await
+    } else if exit == Exit::Interrupted {
+        Ok(())
+    } else {
+        view::refresh(viewed, plan).await
     }
-    Ok(())
 }
 
 /// The workflow in commands that are suggested.

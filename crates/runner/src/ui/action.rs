@@ -24,6 +24,12 @@ pub(super) enum PageAction {
         /// A take's number or a cell.
         choice: Option<String>,
     },
+    /// Rate a clip's video.
+    Rate {
+        clip: String,
+        /// From 1 to 5; 0 rejects it, `null` removes the rating.
+        rating: Option<u8>,
+    },
     /// Change a shot in the file.
     Edit {
         shot: String,
@@ -120,6 +126,7 @@ impl PageAction {
             Self::Run(_) => "run",
             Self::Stop { .. } => "stop",
             Self::Pick { .. } => "pick",
+            Self::Rate { .. } => "rate",
             Self::Edit { .. } => "edit",
             Self::Resolve { .. } => "resolve",
             Self::Fetch { .. } => "fetch",
@@ -156,6 +163,14 @@ impl PageAction {
                 flags.push("--clear".to_owned());
                 vec![file, shot.clone()]
             }
+            Self::Rate { clip, rating } => {
+                let rating = match rating {
+                    None => "none".to_owned(),
+                    Some(0) => "reject".to_owned(),
+                    Some(rating) => rating.to_string(),
+                };
+                vec![file, clip.clone(), rating]
+            }
             Self::Edit { shot, prompt, seed, digest } => {
                 let EditFields { prompt, seed } = Self::edit_fields(prompt.as_ref(), seed.as_ref());
                 for (name, value) in [("prompt", prompt), ("seed", seed)] {
@@ -182,7 +197,7 @@ impl PageAction {
                 task.iter().cloned().collect()
             }
         };
-        if matches!(self, Self::Run(_) | Self::Pick { .. } | Self::Edit { .. }) {
+        if matches!(self, Self::Run(_) | Self::Pick { .. } | Self::Rate { .. } | Self::Edit { .. }) {
             flags.extend(overrides(target.overrides));
         }
         if !matches!(self, Self::Fetch { .. }) {
@@ -249,6 +264,9 @@ mod tests {
             command(r#"{"action":"run","only":["a1","lamp#2"],"rerun":["c"],"max_cost":"12.50","max_tasks":3}"#),
             command(r#"{"action":"pick","shot":"lamp","choice":"look=noir,seed=3"}"#),
             command(r#"{"action":"pick","shot":"lamp","choice":null}"#),
+            command(r#"{"action":"rate","clip":"lamp#2","rating":4}"#),
+            command(r#"{"action":"rate","clip":"lamp#2","rating":0}"#),
+            command(r#"{"action":"rate","clip":"lamp#2","rating":null}"#),
             command(r#"{"action":"edit","shot":"lamp","prompt":"it's dark; $(rm -rf /)","seed":7,"digest":"ab"}"#),
             command(r#"{"action":"resolve","attempt":"x1","adopt":"task_1"}"#),
             command(r#"{"action":"resolve","attempt":"x1","abandon":true}"#),
@@ -260,6 +278,9 @@ mod tests {
         runner run --only=a1 --only=lamp#2 --rerun=c --max-cost=12.50 --max-tasks=3 '--param=look=a b' six.yaml
         runner pick '--param=look=a b' six.yaml lamp look=noir,seed=3
         runner pick --clear '--param=look=a b' six.yaml lamp
+        runner rate '--param=look=a b' six.yaml lamp#2 4
+        runner rate '--param=look=a b' six.yaml lamp#2 reject
+        runner rate '--param=look=a b' six.yaml lamp#2 none
         runner edit '--prompt=it'\''s dark; $(rm -rf /)' --seed=7 '--param=look=a b' six.yaml lamp
         runner resolve --adopt=task_1 six.yaml x1
         runner resolve --abandon six.yaml x1

@@ -103,6 +103,7 @@ pub(super) async fn preview(
         }
         PageAction::Stop { .. }
         | PageAction::Pick { .. }
+        | PageAction::Rate { .. }
         | PageAction::Resolve { .. }
         | PageAction::Fetch { .. } => {
             return Ok(preview);

@@ -23,5 +23,6 @@ pub(crate) use self::cell_index::{Agreement, CellIndex};
 pub(crate) use self::cell_selector::CellSelector;
 pub(crate) use self::cells::{cells, too_much_work};
 pub(crate) use self::name::disambiguate;
+pub use self::name::value_text;
 pub(crate) use self::natural_join::{JoinError, JoinedCell, LeftCells, natural_join};
 pub(crate) use self::value::AxisValue;

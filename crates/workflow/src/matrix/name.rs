@@ -13,22 +13,26 @@ const MAX_LABEL_CHARS: usize = 40;
 /// The same in bytes of UTF-8.
 const MAX_LABEL_BYTES: usize = 80;
 
-/// The label of a value. A map is labelled by its `name`, `id`, `label` or `title`, else by its first value if that is a string. Other
-/// characters become dashes; a label that is truncated or empty gets the first digits of the value's hash, so that it does not depend
-/// on the other cells.
+/// The label of a value, by its text. Other characters become dashes; a label that is truncated or empty gets the first digits of the
+/// value's hash, so that it does not depend on the other cells.
 pub(super) fn value_label(value: &Value) -> String {
     match value {
         Value::Null => "none".to_owned(),
         Value::Bool(truth) => truth.to_string(),
         Value::Number(number) => number.to_string(),
-        Value::String(text) => text_label(text, value),
-        Value::Object(members) => ["name", "id", "label", "title"]
-            .iter()
-            .find_map(|key| members.get(*key)?.as_str())
-            .or_else(|| members.values().next()?.as_str())
-            .map_or_else(|| hash(value), |text| text_label(text, value)),
-        Value::Array(_) => hash(value),
+        Value::String(_) | Value::Object(_) | Value::Array(_) => {
+            value_text(value).map_or_else(|| hash(value), |text| text_label(text, value))
+        }
     }
+}
+
+/// The text that a value of an axis goes by, if it has one: of a map, such as the row of a table, its `name`, `id`, `label` or `title`, else
+/// its first value.
+#[must_use]
+pub fn value_text(value: &Value) -> Option<&str> {
+    let Value::Object(members) = value else { return value.as_str() };
+    let named = ["name", "id", "label", "title"].iter().find_map(|key| members.get(*key)?.as_str());
+    named.or_else(|| members.values().next()?.as_str())
 }
 
 fn text_label(text: &str, value: &Value) -> String {

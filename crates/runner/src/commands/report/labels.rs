@@ -2,29 +2,32 @@
 
 use media::RgbImage;
 use scheduler::StatusKind;
+use serde_json::Value;
 use text::{Align, Fonts, Mask, Style};
 use viewer::{Clip, Manifest};
+use workflow::value_text;
+
+use super::value_label;
 
 /// Colors of the first line, of the second one, and of the background.
 const NAME: [u8; 3] = [236, 238, 242];
 const DETAIL: [u8; 3] = [160, 166, 178];
 const BACKGROUND: [u8; 3] = [16, 18, 22];
 
-/// The name of a clip takes at most this many lines.
-const NAME_LINES: usize = 2;
+/// The name of a clip takes at most this many lines: more than any but very long values need.
+const NAME_LINES: usize = 5;
 
 /// The labels of clips, all of one size: as wide as asked, as high as the highest needs.
 pub(super) fn labels(manifest: &Manifest, width: u32) -> Vec<RgbImage> {
     let mut fonts = Fonts::embedded();
     let size = (width as f32 / 18.0).clamp(10.0, 26.0);
-    let of_one_shot = manifest.clips.windows(2).all(|pair| pair[0].shot == pair[1].shot);
     let style = |lines| Style { size, is_bold: false, align: Align::Start, width, lines };
     let texts: Vec<(Mask, Mask)> = manifest
         .clips
         .iter()
         .map(|clip| {
-            let name = fonts.draw(&name(clip, of_one_shot), &Style { is_bold: true, ..style(NAME_LINES) });
-            (name.mask, fonts.draw(&detail(clip), &style(1)).mask)
+            let name = fonts.draw(&name(clip, manifest), &Style { is_bold: true, ..style(NAME_LINES) });
+            (name.mask, fonts.draw(&detail(clip, manifest), &style(1)).mask)
         })
         .collect();
     let height = texts.iter().map(|(name, detail)| name.height() + detail.height()).max().unwrap_or(0);
@@ -44,25 +47,45 @@ pub(super) fn labels(manifest: &Manifest, width: u32) -> Vec<RgbImage> {
         .collect()
 }
 
-/// What tells a clip from the others: its cell and its take where all are of one shot.
-fn name(clip: &Clip, of_one_shot: bool) -> String {
-    if !of_one_shot || (clip.cell.is_empty() && clip.take.is_none()) {
-        return clip.id.clone();
+/// What tells a clip from the others: the values that differ, and what they are of where there is more than one shot.
+fn name(clip: &Clip, manifest: &Manifest) -> String {
+    let of_several_shots = manifest.clips.iter().any(|other| other.shot != clip.shot);
+    let differs = |axis: &str| {
+        manifest
+            .clips
+            .iter()
+            .any(|other| other.shot == clip.shot && other.cell.get(axis) != clip.cell.get(axis))
+    };
+    let values = clip.cell.iter().filter(|(axis, _)| differs(axis));
+    let take = |mark: &str| clip.take.map(|take| format!("{mark}{take}"));
+    let shot = of_several_shots.then(|| clip.shot.clone() + &take("#").unwrap_or_default());
+    let parts: Vec<String> = shot
+        .into_iter()
+        .chain(values.map(|(axis, value)| value_name(manifest, axis, value)))
+        .chain(take("take ").filter(|_| !of_several_shots))
+        .collect();
+    if parts.is_empty() { clip.id.clone() } else { parts.join(" · ") }
+}
+
+/// A value, with its axis unless it is text that no other axis has.
+fn value_name(manifest: &Manifest, axis: &str, value: &Value) -> String {
+    let text = value_text(value);
+    let mut others = manifest.shots.iter().flat_map(|shot| &shot.axes).filter(|other| other.name != axis);
+    if text.is_some() && !others.any(|other| other.values.iter().any(|value| value_text(value) == text)) {
+        return value_label(value);
     }
-    let cell = clip.cell.iter().map(|(axis, value)| {
-        format!("{axis}={}", value.as_str().map_or_else(|| value.to_string(), str::to_owned))
-    });
-    cell.chain(clip.take.map(|take| format!("take {take}"))).collect::<Vec<_>>().join(", ")
+    format!("{axis} {}", value_label(value))
 }
 
 /// Its state if there is no video; otherwise what one wants to know beside the name.
-fn detail(clip: &Clip) -> String {
+fn detail(clip: &Clip, manifest: &Manifest) -> String {
     if clip.state != StatusKind::Done {
         return clip.state.as_str().to_owned();
     }
     let picked = clip.is_picked.then(|| "picked".to_owned());
     let seed = clip.seed.filter(|_| !clip.cell.contains_key("seed")).map(|seed| format!("seed {seed}"));
-    let seconds = clip.seconds.map(|seconds| format!("{:.1} s", seconds.as_secs_f64()));
+    let differs = manifest.clips.iter().any(|other| other.seconds != clip.seconds);
+    let seconds = clip.seconds.filter(|_| differs).map(|seconds| format!("{:.1} s", seconds.as_secs_f64()));
     picked.into_iter().chain(seed).chain(seconds).collect::<Vec<_>>().join("   ")
 }
 
@@ -77,5 +100,49 @@ fn draw_mask(label: &mut RgbImage, mask: &Mask, top: u32, color: [u8; 3]) {
                 *value = ((u32::from(color) * covered + u32::from(*value) * rest + 127) / 255) as u8;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn clips_are_named_by_what_differs() {
+        let names = |clips: &[(&str, Value, Option<u32>)]| {
+            let axis = |name: &str| {
+                let values: Vec<&Value> = clips.iter().filter_map(|(_, cell, _)| cell.get(name)).collect();
+                json!({ "name": name, "values": values })
+            };
+            let axes: Vec<Value> = ["style", "move", "seed", "size"].map(axis).to_vec();
+            let clip = |(shot, cell, take): &(&str, Value, Option<u32>)| {
+                json!({ "id": format!("{shot}@id"), "shot": shot, "cell": cell, "take": take, "state": "done", "is_picked": false,
+                    "model": "m", "family": "B", "request": {}, "attempts": [], "parents": [], "command": "" })
+            };
+            let manifest: Manifest = serde_json::from_value(json!({
+                "version": 4, "generator": "", "created_at": 0, "workflow": { "name": "w", "file": "w.yaml" }, "films": [],
+                "shots": [{ "id": "s", "axes": axes, "takes": 1 }], "clips": clips.iter().map(clip).collect::<Vec<_>>(),
+            }))
+            .unwrap();
+            manifest.clips.iter().map(|clip| name(clip, &manifest)).collect::<Vec<_>>().join(" | ")
+        };
+        let row = |name: &str| json!({ "light": "hard", "name": name });
+        let (noir, gold) = (row("noir"), row("gold"));
+        let sweep = [
+            ("s", json!({ "style": noir, "move": "push in", "size": "wide" }), None),
+            ("s", json!({ "style": gold, "move": "pan", "size": "wide" }), None),
+        ];
+        insta::assert_snapshot!(names(&sweep), @"noir · push in | gold · pan");
+        // A number says nothing alone, nor does a value of two axes.
+        let ambiguous = [
+            ("s", json!({ "move": "wide", "seed": 1 }), Some(1)),
+            ("s", json!({ "move": "pan", "seed": 2, "size": "wide" }), Some(2)),
+        ];
+        insta::assert_snapshot!(names(&ambiguous), @"move wide · seed 1 · take 1 | pan · seed 2 · size wide · take 2");
+        let shots = [("door", json!({}), None), ("lamp", json!({}), Some(1)), ("lamp", json!({}), Some(2))];
+        insta::assert_snapshot!(names(&shots), @"door | lamp#1 | lamp#2");
+        insta::assert_snapshot!(names(&shots[..1]), @"door@id");
     }
 }

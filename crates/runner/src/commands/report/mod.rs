@@ -13,8 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use scheduler::StatusKind;
+use serde_json::Value;
 use viewer::{Clip, FilmState, Manifest};
 use workflow::units::Money;
+use workflow::value_text;
 
 use crate::args::{Format, ReportArgs, ReportFormat};
 use crate::commands::atomic_write::atomic_write;
@@ -135,6 +137,11 @@ fn write_contact_sheet(args: &ReportArgs, manifest: &Manifest, folder: &Path) ->
     contact_sheet::write(manifest, folder, args.columns, output)?;
     outln!("{} ({} clips)", display_path(output), manifest.clips.len());
     Ok(Exit::Done)
+}
+
+/// A value of an axis for people: the row of a table by its name.
+fn value_label(value: &Value) -> String {
+    value_text(value).map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The name of a film's state.

@@ -1,14 +1,14 @@
-//! The report as a table in CSV (RFC 4180), a row per instance.
+//! The report as a table in CSV (RFC 4180), a row per instance, and at the end a column per axis.
 
+use indexmap::IndexSet;
 use timeline::export::{csv_row, inert_text};
 use viewer::Manifest;
 
-use super::{printable, reason};
+use super::{printable, reason, value_label};
 
-const HEADER: [&str; 19] = [
+const HEADER: [&str; 18] = [
     "shot",
     "instance",
-    "cell",
     "take",
     "picked",
     "state",
@@ -28,22 +28,16 @@ const HEADER: [&str; 19] = [
 ];
 
 pub(super) fn report(manifest: &Manifest) -> String {
-    let mut out = csv_row(&HEADER.map(str::to_owned));
+    let axes: IndexSet<&str> =
+        manifest.shots.iter().flat_map(|shot| &shot.axes).map(|axis| axis.name.as_str()).collect();
+    let names = axes.iter().map(|axis| inert_text(&printable(&format!("axis {axis}"))));
+    let mut out = csv_row(&HEADER.map(str::to_owned).into_iter().chain(names).collect::<Vec<_>>());
     let currency = manifest.currency.as_deref().unwrap_or_default();
     for clip in &manifest.clips {
         let text = |value: Option<&str>| value.map(|text| inert_text(&printable(text))).unwrap_or_default();
-        let cell: Vec<String> = clip
-            .cell
-            .iter()
-            .map(|(axis, value)| {
-                let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                format!("{axis}={value}")
-            })
-            .collect();
-        out.push_str(&csv_row(&[
+        let fixed = [
             inert_text(&clip.shot),
             inert_text(&clip.id),
-            text(Some(&cell.join(","))),
             number(clip.take),
             clip.is_picked.to_string(),
             clip.state.as_str().to_owned(),
@@ -60,7 +54,9 @@ pub(super) fn report(manifest: &Manifest) -> String {
             text(clip.task.as_deref()),
             text(clip.prompt.as_deref()),
             text(reason(clip).as_deref()),
-        ]));
+        ];
+        let values = axes.iter().map(|axis| text(clip.cell.get(*axis).map(value_label).as_deref()));
+        out.push_str(&csv_row(&fixed.into_iter().chain(values).collect::<Vec<_>>()));
     }
     out
 }

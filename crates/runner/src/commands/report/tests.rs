@@ -30,10 +30,12 @@ fn manifest() -> Manifest {
         "prompt": "=1+1 | <b>\"&\u{0}\n`x`", "failure": "refused: see https://example.com/?key=secret | *now*",
         "attempts": [{ "attempt": "b", "task": null, "intended_at": 2, "result": "failed", "message": "refused" }],
     });
+    let mut pier = shot("pier");
+    pier["axes"] = json!([{ "name": "look", "values": ["noir"] }]);
     serde_json::from_value(json!({
         "version": 4, "generator": "runner", "created_at": 0, "currency": "EUR",
         "workflow": { "name": "pier", "file": "pier.yaml", "title": null },
-        "shots": [shot("pier"), shot("sea"), shot("lamp")],
+        "shots": [pier, shot("sea"), shot("lamp")],
         "clips": [
             clip("pier@look=noir", "done", done),
             clip("sea", "failed", failed),

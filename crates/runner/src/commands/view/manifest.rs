@@ -15,11 +15,12 @@ use serde_json::{Value, json};
 use timeline::subtitles::Cue;
 use timeline::{Item, Timeline};
 use viewer::{
-    Attempt, Axis, Caption, Clip, Cut, CutKind, Film, FilmState, Manifest, Parent, ParentKind, Render, Shot,
+    Attempt, Caption, Clip, Cut, CutKind, Film, FilmState, Manifest, Parent, ParentKind, Render, Shot,
 };
 use workflow::plan::{self, ClipSource, DialogueLine, MediaSource, Node, NodeIx, PickGroup, PickKind, Plan};
 use workflow::units::{EditTime, Money};
 
+use super::axes::axes;
 use super::clip_command::clip_command;
 use crate::ffmpeg;
 use crate::named_workflow::NamedWorkflow;
@@ -29,6 +30,8 @@ pub(super) struct ManifestInputs<'p> {
     pub(super) plan: &'p Plan,
     /// The workflow file, as the user named it.
     pub(super) file: &'p Path,
+    /// The file and its overrides, in commands that take no folder.
+    pub(super) arguments: String,
     /// The file with the arguments that determine its shots, in commands.
     pub(super) named: &'p NamedWorkflow,
     /// Where the files of the workflow are.
@@ -40,6 +43,8 @@ pub(super) struct ManifestInputs<'p> {
     pub(super) previews: &'p [Preview],
     /// By node, where it has one.
     pub(super) videos: &'p [Option<Artifact>],
+    /// By the SHA-256 of a video.
+    pub(super) ratings: BTreeMap<String, u8>,
     pub(super) currency: Option<String>,
     /// Where the descriptions of the videos are.
     pub(super) store: ArtifactStore,
@@ -51,6 +56,7 @@ impl ManifestInputs<'_> {
         let file = self.file.display().to_string();
         let mut manifest = Manifest::new(generator, self.plan.name().to_owned(), file, now);
         manifest.currency.clone_from(&self.currency);
+        manifest.workflow.arguments.clone_from(&self.arguments);
         let chosen = self.chosen();
         manifest.shots = self.shots(&chosen);
         // By shot and node.
@@ -139,7 +145,7 @@ impl ManifestInputs<'_> {
 
     fn shots(&self, chosen: &HashSet<NodeIx>) -> Vec<Shot> {
         let mut shots: Vec<Shot> = Vec::new();
-        let mut seen: HashSet<(usize, String, String)> = HashSet::new();
+        let mut cells: Vec<Vec<&plan::Cell>> = Vec::new();
         let mut indexes: HashMap<&str, usize> = HashMap::new();
         for (ix, node) in self.plan.nodes() {
             let index = *indexes.entry(&node.shot).or_insert_with(|| {
@@ -150,23 +156,17 @@ impl ManifestInputs<'_> {
                     pick: None,
                     note: node.note.as_deref().map(str::to_owned),
                 });
+                cells.push(Vec::new());
                 shots.len() - 1
             });
+            cells[index].push(&node.cell);
             let shot = &mut shots[index];
             shot.takes = shot.takes.max(node.take.unwrap_or(1));
             if chosen.contains(&ix) && (node.cell.is_empty() || self.is_only_pick(ix)) {
                 shot.pick = Some(node.name.clone());
             }
-            for (name, value) in node.cell.iter() {
-                if !seen.insert((index, name.to_owned(), value.to_string())) {
-                    continue;
-                }
-                match shot.axes.iter_mut().find(|axis| axis.name == name) {
-                    Some(axis) => axis.values.push(value.clone()),
-                    None => shot.axes.push(Axis { name: name.to_owned(), values: vec![value.clone()] }),
-                }
-            }
         }
+        shots.iter_mut().zip(cells).for_each(|(shot, cells)| shot.axes = axes(&cells));
         shots
     }
 
@@ -190,14 +190,11 @@ impl ManifestInputs<'_> {
         Clip {
             id: node.name.clone(),
             shot: node.shot.to_string(),
-            cell: node
-                .cell
-                .iter()
-                .map(|(axis, value)| (axis.to_owned(), value.clone()))
-                .collect::<BTreeMap<_, _>>(),
+            cell: node.cell.iter().map(|(axis, value)| (axis.to_owned(), value.clone())).collect(),
             take: node.take,
             state,
             is_picked,
+            rating: video.and_then(|video| self.ratings.get(&video.sha256).copied()),
             file: video.and_then(|video| self.relative(&video.path)),
             poster: None,
             proxy: None,

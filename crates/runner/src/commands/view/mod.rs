@@ -1,5 +1,6 @@
 //! `runner view`: writes the page that shows a workflow's clips and films, with its manifest, and opens it.
 
+mod axes;
 mod clip_command;
 mod manifest;
 mod posters;
@@ -15,6 +16,7 @@ use viewer::Manifest;
 use workflow::plan::Plan;
 
 use crate::args::{EngineAddressArgs, Format, OverrideArgs, ViewArgs};
+use crate::backend;
 use crate::clock::now;
 use crate::commands::atomic_write::atomic_write;
 use crate::error::CommandError;
@@ -24,6 +26,7 @@ use crate::input_file::LoadError;
 use crate::load;
 use crate::named_workflow::NamedWorkflow;
 use crate::output_folder;
+use crate::picks::PickStore;
 use crate::price_table::PriceTable;
 use crate::project_paths::{ProjectPaths, display_path};
 use crate::records::Records;
@@ -81,6 +84,20 @@ pub(crate) async fn show(viewed: ViewedFile<'_>) -> Result<(), CommandError> {
         // It was valid when the run began.
         Page::Invalid(error) => drop(error.report(Format::Text)),
         Page::Interrupted => errln!("interrupted: the page was not written"),
+    }
+    Ok(())
+}
+
+/// Writes the page of a workflow again after a run, where there is one. A run has not failed because this does.
+pub(crate) async fn refresh(viewed: ViewedFile<'_>, plan: &Plan) -> Result<(), CommandError> {
+    let paths = ProjectPaths::for_workflow(viewed.file)?;
+    let services = backend::planned_without_keys(plan)?;
+    let folder = output_folder::of(&paths, plan, &services, viewed.output_dir)?;
+    if folder.join(PAGE).exists()
+        && folder.join(MANIFEST).exists()
+        && let Err(error) = from_workflow(viewed).await
+    {
+        errln!("the page {} was not written again: {}", display_path(&folder.join(PAGE)), error.message);
     }
     Ok(())
 }
@@ -209,6 +226,8 @@ pub(crate) async fn collect_without_posters(
         plan,
         file,
         named: &workflow,
+        arguments: NamedWorkflow::new(file, &engine.suffix()).with_arguments(overrides, None, None).in_full(),
+        ratings: PickStore::new(file, &paths).ratings().map_err(CommandError::invalid)?,
         workflow_folder: &paths.folder,
         folder: &folder,
         records: records.work(),
