@@ -13,7 +13,7 @@ pub(super) fn cover(
     frame: u64,
 ) -> Result<Vec<u8>, MediaError> {
     let frame = frame.min(renderer.layout.frames().saturating_sub(1));
-    let color = renderer.form.color();
+    let color = renderer.form.color;
     let mut painter = overlays.map(|overlays| OverlayPainter::new(overlays, renderer.form.size, color));
     let mut encoded = Vec::new();
     renderer.render(frame..frame + 1, &mut |image| {

@@ -21,14 +21,8 @@ pub(super) struct FrameForm {
     pub(super) size: (u32, u32),
     pub(super) rate: FrameRate,
     pub(super) fit: Fit,
-    /// The colors of the clips, where frames are stored beside those of the clips: then they are passed on as they are stored.
-    pub(super) stored: Option<ColorSpace>,
-}
-
-impl FrameForm {
-    pub(super) fn color(self) -> ColorSpace {
-        self.stored.unwrap_or(ColorSpace::WRITTEN)
-    }
+    /// The colors of the film, which are those of frames that are copied.
+    pub(super) color: ColorSpace,
 }
 
 /// Source of a clip's frames, one for each of the film.
@@ -124,7 +118,7 @@ impl ClipFrames {
     fn decode(&mut self) -> Result<Option<(f64, YuvFrame)>, MediaError> {
         let mut next = self.decode_as_it_is()?;
         if let (Some((_, image)), Some(correction)) = (&mut next, self.correction) {
-            correction.apply(image, self.form.color().is_full_range);
+            correction.apply(image, self.form.color.is_full_range);
         }
         Ok(next)
     }
@@ -134,12 +128,7 @@ impl ClipFrames {
             FrameSource::Native(frames) => {
                 let (color, presentation) = (frames.color(), frames.presentation());
                 let Some(frame) = frames.next()? else { return Ok(None) };
-                let image = if self.form.stored.is_some() {
-                    frame.image
-                } else {
-                    fit(frame.image, color, presentation, self.form)
-                };
-                Ok(Some((frame.time, image)))
+                Ok(Some((frame.time, fit(frame.image, color, presentation, self.form))))
             }
             FrameSource::Still(image) => Ok(image.take().map(|image| (f64::NEG_INFINITY, image))),
             FrameSource::Foreign(images, rate, count) => match images.recv() {
@@ -189,11 +178,11 @@ fn read_frames(
 fn fit(frame: YuvFrame, color: ColorSpace, presentation: Presentation, form: FrameForm) -> YuvFrame {
     let (width, height) = form.size;
     let has_size = (frame.width, frame.height) == (width as usize, height as usize);
-    if color == ColorSpace::WRITTEN && has_size && presentation.is_plain() {
+    if color == form.color && has_size && presentation.is_plain() {
         return frame;
     }
     let fitted = presentation.apply(i420_to_rgb(&frame, color)).fitted(form.fit, form.size);
     let mut converted = YuvFrame::black(width as usize, height as usize);
-    rgb_to_i420(&fitted, ColorSpace::WRITTEN, &mut converted);
+    rgb_to_i420(&fitted, form.color, &mut converted);
     converted
 }

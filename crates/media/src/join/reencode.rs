@@ -12,6 +12,7 @@ use super::render::Renderer;
 use super::spec::{JoinOptions, JoinReport};
 use super::spool::Spool;
 use crate::clip::media_clock;
+use crate::color::ColorSpace;
 use crate::h264::VideoEncoder;
 use crate::mp4::{OutputKind, OutputSample, OutputTrack, StoredTags, avc1, write_movie};
 use crate::overlay::OverlayPainter;
@@ -20,19 +21,23 @@ use crate::{ClipSpec, FrameRate, MediaError};
 /// The size of a film that shows no video.
 const DEFAULT_SIZE: (u32, u32) = (1280, 720);
 
+/// Size and frame rate of a film: those that are asked for, or that most clips have.
+pub(super) fn film_form(clips: &[Clip], options: &JoinOptions) -> ((u32, u32), FrameRate) {
+    let even = |(width, height): (u32, u32)| (width.next_multiple_of(2), height.next_multiple_of(2));
+    let videos = || clips.iter().filter(|clip| clip.is_video());
+    let size = options.size.or_else(|| most_common(&videos().map(Clip::size)).map(even));
+    let rate = options.frame_rate.or_else(|| most_common(&videos().map(Clip::frame_rate)));
+    (size.unwrap_or(DEFAULT_SIZE), rate.unwrap_or(FrameRate::CINEMA))
+}
+
 pub(super) fn write(
     clips: &[Clip],
     out: &mut dyn Write,
     options: &JoinOptions,
 ) -> Result<JoinReport, MediaError> {
-    let even = |(width, height): (u32, u32)| (width.next_multiple_of(2), height.next_multiple_of(2));
-    let videos = || clips.iter().filter(|clip| clip.is_video());
-    let size =
-        options.size.or_else(|| most_common(&videos().map(Clip::size)).map(even)).unwrap_or(DEFAULT_SIZE);
-    let rate = options.frame_rate.or_else(|| most_common(&videos().map(Clip::frame_rate)));
-    let frame_rate = rate.unwrap_or(FrameRate::CINEMA);
+    let (size, frame_rate) = film_form(clips, options);
     let layout = Layout::new(clips, frame_rate)?;
-    let form = FrameForm { size, rate: frame_rate, fit: options.fit, stored: None };
+    let form = FrameForm { size, rate: frame_rate, fit: options.fit, color: ColorSpace::WRITTEN };
     let renderer = Renderer { clips, layout: &layout, form, is_full_range: false, ffmpeg: &options.ffmpeg };
     let spec = ClipSpec::new(size.0, size.1, frame_rate);
     let mut encoder = VideoEncoder::new(spec.checked_stream()?)?;
@@ -41,7 +46,7 @@ pub(super) fn write(
     let mut samples = Vec::new();
     let cuts: Vec<u64> = layout.placements.iter().map(|placement| placement.start).collect();
     let mut painter =
-        options.overlays.as_ref().map(|overlays| OverlayPainter::new(overlays, size, form.color()));
+        options.overlays.as_ref().map(|overlays| OverlayPainter::new(overlays, size, form.color));
     renderer.render(0..layout.frames(), &mut |image| {
         let frame = samples.len() as u64;
         let painted = painter.as_mut().and_then(|painter| painter.paint(frame, image));

@@ -47,7 +47,7 @@ impl Still {
             Self::Drawn { draw, .. } => draw(form.size),
         };
         let mut frame = YuvFrame::black(form.size.0 as usize, form.size.1 as usize);
-        rgb_to_i420(&image.fitted(form.fit, form.size), form.color(), &mut frame);
+        rgb_to_i420(&image.fitted(form.fit, form.size), form.color, &mut frame);
         Ok(frame)
     }
 }

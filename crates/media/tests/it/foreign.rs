@@ -225,6 +225,40 @@ fn clips_with_open_groups_are_right_after_a_cut() {
     }
 }
 
+/// Clips of several encoders in one film: those of the one that shows most of it are copied.
+#[test]
+fn minority_of_another_encoding_is_encoded() {
+    let Some(ffmpeg) = ffmpeg() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let clip = |name: &str| folder.path().join(name);
+    let most = ["-c:v", "libx264", "-crf", "16", "-pix_fmt", "yuv420p"];
+    let other = ["-c:v", "libx264", "-profile:v", "main", "-bf", "0", "-crf", "16", "-pix_fmt", "yuv420p"];
+    let wide = ["-c:v", "libx264", "-s", "384x216", "-crf", "16", "-pix_fmt", "yuv420p", "-an"];
+    let full = ["-c:v", "libx264", "-crf", "16", "-pix_fmt", "yuvj420p", "-color_range", "pc"];
+    let made = [("a.mp4", &most[..]), ("b.mp4", &other[..]), ("c.mp4", &most[..]), ("d.mp4", &wide[..])];
+    for (name, options) in
+        made.into_iter().chain([("e.mp4", &full[..]), ("f.mp4", &most[..]), ("g.mp4", &most[..])])
+    {
+        if !make(&ffmpeg, &clip(name), options) {
+            return;
+        }
+    }
+    let names = ["b.mp4", "a.mp4", "d.mp4", "c.mp4", "e.mp4", "f.mp4", "g.mp4"];
+    let clips: Vec<PathBuf> = names.into_iter().map(clip).collect();
+    let film = clip("film.mp4");
+    let joined = join(&whole_clips(&clips), &film, &JoinOptions::default()).unwrap();
+    assert_eq!((joined.copied_frames, joined.encoded_frames), (120, 90));
+    assert_eq!(frame_digests(&ffmpeg, &film).len(), 210);
+    // All show the same.
+    for (index, number) in (0..names.len()).flat_map(|index| [0, 17, 29].map(|number| (index, number))) {
+        let quality = psnr(
+            &frame(&ffmpeg, folder.path(), &film, index * 30 + number),
+            &frame(&ffmpeg, folder.path(), &clip("a.mp4"), number),
+        );
+        assert!(quality > 27.0, "{}: frame {number} has {quality:.1} dB", names[index]);
+    }
+}
+
 #[test]
 fn frames_that_an_edit_list_hides_do_not_count() {
     let Some(ffmpeg) = ffmpeg() else { return };
@@ -240,7 +274,7 @@ fn frames_that_an_edit_list_hides_do_not_count() {
     assert_eq!(probe(&trimmed).unwrap().video.unwrap().frames, shown);
     let film = folder.path().join("film.mp4");
     let joined = join(&whole_clips(&[trimmed.clone(), clip]), &film, &JoinOptions::default()).unwrap();
-    assert_eq!(joined.encoded_frames, shown + 30);
+    assert_eq!((joined.encoded_frames, joined.copied_frames), (shown, 30));
     assert!(psnr(&media::first_frame(&film).unwrap(), &media::first_frame(&trimmed).unwrap()) > 30.0);
 }
 

@@ -7,6 +7,7 @@ mod write;
 use self::runs::{Run, encoded_frames, is_whole, runs};
 use super::clip::Clip;
 use super::layout::Layout;
+use super::reencode::film_form;
 use super::spec::JoinOptions;
 use crate::color::ColorSpace;
 use crate::frames::FrameReader;
@@ -39,35 +40,53 @@ pub(super) struct SmartCut {
     scales: Vec<u32>,
 }
 
-/// The smart cut where one is possible: same sample entry, same size and rate as asked for, nothing hidden by an edit list, each
-/// clip beginning with a frame that needs no other.
-pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<SmartCut>, MediaError> {
-    let has_requested_form = |clip: &Clip| {
-        clip.is_native()
-            && options.size.is_none_or(|size| size == clip.size())
-            && options.frame_rate.is_none_or(|rate| rate == clip.frame_rate())
-    };
-    let videos = || clips.iter().filter(|clip| clip.is_video());
-    let Some(first) = videos().next().filter(|_| videos().all(has_requested_form)) else { return Ok(None) };
-    // None for images that stand still, which are encoded.
-    let mut tracks: Vec<Option<Track>> = Vec::with_capacity(clips.len());
-    let mut entry: Option<Vec<u8>> = None;
-    for clip in clips {
-        if !clip.is_video() {
-            tracks.push(None);
-            continue;
-        }
-        let Some(track) = clip.movie()?.video.filter(is_whole) else { return Ok(None) };
-        let Some(own) = without_hints(&track.entry).filter(|_| track.coding() == *b"avc1") else {
-            return Ok(None);
-        };
-        if *entry.get_or_insert_with(|| own.clone()) != own {
-            return Ok(None);
-        }
-        tracks.push(Some(track));
+/// Clips whose frames can follow each other: the same sample entry but for hints, the same size and rate.
+#[derive(Clone, PartialEq)]
+struct Encoding {
+    entry: Vec<u8>,
+    size: (u32, u32),
+    rate: FrameRate,
+}
+
+/// How a clip is encoded, with its track; `None` for images, other codecs, and what an edit list hides a part of.
+fn encoding(clip: &Clip) -> Result<Option<(Encoding, Track)>, MediaError> {
+    if !clip.is_video() || !clip.is_native() {
+        return Ok(None);
     }
-    let Some(mut entry) = entry else { return Ok(None) };
-    let (size, frame_rate) = (first.size(), first.frame_rate());
+    let Some(track) = clip.movie()?.video.filter(is_whole) else { return Ok(None) };
+    let entry = without_hints(&track.entry).filter(|_| track.coding() == *b"avc1");
+    Ok(entry.map(|entry| (Encoding { entry, size: clip.size(), rate: clip.frame_rate() }, track)))
+}
+
+/// The smart cut where one is possible: the clips of the encoding that shows most of the film are copied, and all others are encoded. Each
+/// copied clip begins with a frame that needs no other.
+pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<SmartCut>, MediaError> {
+    let (size, frame_rate) = film_form(clips, options);
+    let mut encodings = Vec::with_capacity(clips.len());
+    for clip in clips {
+        encodings.push(encoding(clip)?.filter(|(own, _)| (own.size, own.rate) == (size, frame_rate)));
+    }
+    let frames = |encoding: &Encoding| -> usize {
+        let own = encodings.iter().flatten().filter(|(other, _)| other == encoding);
+        own.map(|(_, track)| track.samples.len()).sum()
+    };
+    let all = encodings.iter().flatten();
+    let most = all.map(|(encoding, _)| encoding).max_by_key(|encoding| frames(encoding)).cloned();
+    let Some(most) = most else { return Ok(None) };
+    // None for clips that are encoded.
+    let tracks: Vec<Option<Track>> = encodings
+        .into_iter()
+        .map(|own| own.filter(|(own, _)| *own == most).map(|(_, track)| track))
+        .collect();
+    let Some(first) = clips.iter().zip(&tracks).find_map(|(clip, track)| track.as_ref().map(|_| clip)) else {
+        return Ok(None);
+    };
+    let mut entry = most.entry;
+    let color = FrameReader::new(first.movie()?).map_err(|error| error.at(&first.path))?.color;
+    // ffmpeg knows no other color.
+    if color != ColorSpace::WRITTEN && clips.iter().any(|clip| clip.is_video() && !clip.is_native()) {
+        return Ok(None);
+    }
     let clock = tracks
         .iter()
         .flatten()
@@ -84,9 +103,11 @@ pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<Smart
         .iter()
         .zip(&tracks)
         .map(|(clip, track)| {
-            let count = track.as_ref().map_or(0, |track| track.samples.len() as u64);
-            let rest = count.saturating_sub(clip.first) as f64 / clip.speed;
-            Clip { frames: Some(clip.frames.unwrap_or(rest.round().max(1.0) as u64)), ..clip.clone() }
+            let rest = track.as_ref().map(|track| {
+                let rest = (track.samples.len() as u64).saturating_sub(clip.first) as f64 / clip.speed;
+                rest.round().max(1.0) as u64
+            });
+            Clip { frames: clip.frames.or(rest), ..clip.clone() }
         })
         .collect();
     let layout = Layout::new(&counted, frame_rate)?;
@@ -106,7 +127,6 @@ pub(super) fn plan(clips: &[Clip], options: &JoinOptions) -> Result<Option<Smart
         let Some((merged, encoder)) = beside else { return Ok(None) };
         (entry, stream) = (merged, Some(encoder));
     }
-    let color = FrameReader::new(first.movie()?).map_err(|error| error.at(&first.path))?.color;
     let scales =
         tracks.iter().map(|track| track.as_ref().map_or(1, |track| timescale / track.timescale)).collect();
     let samples =

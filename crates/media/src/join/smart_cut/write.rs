@@ -124,8 +124,7 @@ impl SmartCut {
     }
 
     fn renderer<'a>(&'a self, clips: &'a [Clip], options: &'a JoinOptions) -> Renderer<'a> {
-        let form =
-            FrameForm { size: self.size, rate: self.frame_rate, fit: options.fit, stored: Some(self.color) };
+        let form = FrameForm { size: self.size, rate: self.frame_rate, fit: options.fit, color: self.color };
         let full_range = self.stream.is_some_and(|stream| stream.signal.is_full_range);
         Renderer { clips, layout: &self.layout, form, is_full_range: full_range, ffmpeg: &options.ffmpeg }
     }
