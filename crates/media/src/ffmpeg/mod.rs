@@ -22,7 +22,7 @@ use rusty_h264::YuvFrame;
 pub use self::encode::{Delivery, DeliveryFormat};
 use self::process::input;
 use crate::audio_buffer::AudioBuffer;
-use crate::{Cancellation, Fit, FrameRate, MAX_SIDE, MediaError, MediaType, Probe, RgbImage};
+use crate::{Cancellation, Fit, FrameRate, MAX_SIDE, MediaError, Probe, RgbImage};
 
 /// Makes pixels square without a loss, as [`crate::presentation::Presentation`] does.
 const SQUARE_PIXELS: &str =
@@ -77,9 +77,6 @@ impl Ffmpeg {
                 // Of a file that is no media, the native error says more.
                 self.ffprobe(path)
                     .map_err(|other_error| if is_other_kind(&error) { error } else { other_error.at(path) })
-            }
-            Err(error) if is_other_kind(&error) && is_webm(path) => {
-                Err(MediaError::needs("a WebM or Matroska file").at(path))
             }
             outcome => outcome,
         }
@@ -153,7 +150,9 @@ impl Ffmpeg {
     ) -> Result<u64, MediaError> {
         let (up, down) = (rate.numerator(), rate.denominator());
         let tone_mapping = self.tone_mapping(path)?;
-        let filter = format!("fps={up}/{down},{tone_mapping}{}", fit::filters(fit, (width, height)));
+        // What begins late would be filled up with the first frame.
+        let fitted = fit::filters(fit, (width, height));
+        let filter = format!("setpts=PTS-STARTPTS,fps={up}/{down},{tone_mapping}{fitted}");
         let mut arguments = input(&[], path);
         arguments.extend(["-map", "0:v:0", "-an", "-sn", "-dn", "-vf", &filter].map(OsString::from));
         arguments.extend(["-f", "rawvideo", "-pix_fmt", "yuv420p", "pipe:1"].map(OsString::from));
@@ -220,12 +219,6 @@ impl Ffmpeg {
 
 fn is_other_kind(error: &MediaError) -> bool {
     matches!(error.root(), MediaError::NotMedia(_))
-}
-
-fn is_webm(path: &Path) -> bool {
-    let mut head = [0; 16];
-    let read = std::fs::File::open(path).and_then(|mut file| file.read(&mut head));
-    read.is_ok_and(|length| MediaType::sniff(&head[..length]) == Some(MediaType::WebM))
 }
 
 fn tool(tool: &'static str, reason: impl Into<String>) -> MediaError {

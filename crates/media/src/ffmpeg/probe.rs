@@ -55,7 +55,10 @@ fn read_probe(text: &str) -> Option<Probe> {
             }
         };
         let number = |field: &str| value(&key(field)).and_then(|n| n.parse::<u32>().ok()).unwrap_or(0);
-        let duration = seconds(&key("duration")).unwrap_or(container_duration);
+        let start = seconds(&key("start_time")).unwrap_or_default();
+        // Matroska has a track's own end in a tag; the container lasts as long as the longest.
+        let tagged = || Some(value(&key("tags.DURATION")).and_then(clock)?.saturating_sub(start));
+        let duration = seconds(&key("duration")).or_else(tagged).unwrap_or(container_duration);
         match value(&key("codec_type")) {
             // The cover of a sound file is no video.
             Some("video") if value(&key("disposition.attached_pic")) == Some("1") => {}
@@ -82,9 +85,7 @@ fn read_probe(text: &str) -> Option<Probe> {
                     frame_rate,
                     frames: counted.unwrap_or((duration.as_secs_f64() * frame_rate.as_f64()).round() as u64),
                     duration,
-                    start: seconds(&key("start_time"))
-                        .unwrap_or_default()
-                        .saturating_sub(seconds("format.start_time").unwrap_or_default()),
+                    start: start.saturating_sub(seconds("format.start_time").unwrap_or_default()),
                 });
             }
             Some("audio") if probe.audio.is_none() => {
@@ -95,4 +96,10 @@ fn read_probe(text: &str) -> Option<Probe> {
         }
     }
     (probe.video.is_some() || probe.audio.is_some()).then_some(probe)
+}
+
+/// A time such as `00:00:01.480000000`.
+fn clock(text: &str) -> Option<Duration> {
+    let seconds = text.split(':').try_fold(0.0, |sum, part| Some(sum * 60.0 + part.parse::<f64>().ok()?))?;
+    Duration::try_from_secs_f64(seconds).ok()
 }

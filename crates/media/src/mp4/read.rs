@@ -19,7 +19,7 @@ use super::track::{Edit, Sample, Track};
 use crate::MediaError;
 use crate::catch_panic::catch_panic;
 use crate::rate::rescale;
-use crate::sniff::{SNIFFED_BYTES, name_content};
+use crate::sniff::{MediaType, SNIFFED_BYTES, name_content};
 use crate::turn::Turn;
 
 /// The largest index (`moov`, or `moof` of a fragment) that is loaded.
@@ -195,7 +195,7 @@ fn top_level(source: &mut dyn Source, length: u64) -> Result<Vec<BoxExtent>, Med
         if boxes.is_empty()
             && !matches!(&name, b"ftyp" | b"styp" | b"moov" | b"mdat" | b"free" | b"skip" | b"wide")
         {
-            return Err(MediaError::NotMedia(describe(source, length)?));
+            return Err(other_kind(source, length)?);
         }
         if size < 8 {
             break;
@@ -212,14 +212,17 @@ fn top_level(source: &mut dyn Source, length: u64) -> Result<Vec<BoxExtent>, Med
 }
 
 /// What a file is that is not MP4, as far as its beginning tells.
-fn describe(source: &mut dyn Source, length: u64) -> Result<String, MediaError> {
+fn other_kind(source: &mut dyn Source, length: u64) -> Result<MediaError, MediaError> {
     let mut beginning = vec![0; length.min(SNIFFED_BYTES) as usize];
     source.seek(SeekFrom::Start(0)).map_err(MediaError::io("cannot read the file"))?;
     source.read_exact(&mut beginning).map_err(MediaError::io("cannot read the file"))?;
-    Ok(match name_content(&beginning) {
+    if MediaType::sniff(&beginning) == Some(MediaType::WebM) {
+        return Ok(MediaError::needs("a WebM or Matroska file"));
+    }
+    Ok(MediaError::NotMedia(match name_content(&beginning) {
         Some(name) => format!("it looks like {name}"),
         None => "it does not begin like an MP4 file".to_owned(),
-    })
+    }))
 }
 
 fn load(source: &mut dyn Source, start: u64, end: u64, limit: u64) -> Result<Vec<u8>, MediaError> {

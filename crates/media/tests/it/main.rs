@@ -7,6 +7,7 @@ mod clips;
 mod fallback;
 mod fixtures;
 mod foreign;
+mod foreign_set;
 mod fragments;
 mod hostile;
 mod inputs;
