@@ -75,11 +75,11 @@ pub fn inspect(bytes: &[u8]) -> Result<InputInfo, MediaError> {
         MediaType::Wav => inspect_wav(&mut Cursor::new(bytes)),
         MediaType::Mp3 | MediaType::Flac => inspect_stream(media_type, bytes),
         MediaType::Aac | MediaType::Ogg => audio_stream::check(media_type, bytes)
-            .map(|()| InputInfo::foreign_audio(media_type, media_type.description().to_owned())),
+            .map(|()| InputInfo::foreign(media_type, media_type.description().to_owned())),
     }
 }
 
-/// As [`inspect`], for a file that is read in parts: of a video or of WAV, what is in memory does not depend on its size. Images above
+/// As [`inspect`], for a file of a film, which may also be `WebM`, and is read in parts: of a video or of WAV, what is in memory does not depend on its size. Images above
 /// [`MAX_IMAGE_BYTES`] are refused unread; other audio is read into memory once.
 ///
 /// # Errors
@@ -97,8 +97,12 @@ pub fn inspect_source(mut source: impl Read + Seek + 'static) -> Result<InputInf
         Some(MediaType::Png | MediaType::Jpeg | MediaType::WebP) if length > MAX_IMAGE_BYTES as u64 => {
             Err(too_many_bytes(length))
         }
+        // Nothing of it is read here.
+        Some(media_type @ MediaType::WebM) => {
+            Ok(InputInfo::foreign(media_type, "the format WebM or Matroska".to_owned()))
+        }
         // Its beginning says why it is refused.
-        None | Some(MediaType::Gif | MediaType::WebM) => inspect(&bytes),
+        None | Some(MediaType::Gif) => inspect(&bytes),
         Some(_) => {
             let rest = length.saturating_sub(bytes.len() as u64);
             source.take(rest).read_to_end(&mut bytes).map_err(io())?;
@@ -111,7 +115,7 @@ fn inspect_wav(source: &mut (impl Read + Seek)) -> Result<InputInfo, MediaError>
     match wav::duration(source) {
         Ok(Duration::ZERO) => Err(MediaError::damaged("the WAV file has no samples")),
         Ok(duration) => Ok(InputInfo::native_audio(MediaType::Wav, duration, 0)),
-        Err(MediaError::NeedsFfmpeg { coding }) => Ok(InputInfo::foreign_audio(MediaType::Wav, coding)),
+        Err(MediaError::NeedsFfmpeg { coding }) => Ok(InputInfo::foreign(MediaType::Wav, coding)),
         Err(error) => Err(error),
     }
 }
@@ -121,7 +125,7 @@ fn inspect_stream(media_type: MediaType, bytes: &[u8]) -> Result<InputInfo, Medi
     audio_stream::check(media_type, bytes)?;
     match compressed_audio::decode_whole(media_type, bytes) {
         Ok((duration, samples)) => Ok(InputInfo::native_audio(media_type, duration, samples)),
-        Err(MediaError::NeedsFfmpeg { coding }) => Ok(InputInfo::foreign_audio(media_type, coding)),
+        Err(MediaError::NeedsFfmpeg { coding }) => Ok(InputInfo::foreign(media_type, coding)),
         Err(error) => Err(error),
     }
 }
@@ -136,7 +140,7 @@ fn inspect_movie(media_type: MediaType, movie: Movie) -> Result<InputInfo, Media
         return match decode_sound(&movie) {
             Ok(0) => Err(MediaError::damaged("it has no samples")),
             Ok(samples) => Ok(InputInfo::native_audio(MediaType::M4a, audio.duration, samples)),
-            Err(MediaError::NeedsFfmpeg { coding }) => Ok(InputInfo::foreign_audio(MediaType::M4a, coding)),
+            Err(MediaError::NeedsFfmpeg { coding }) => Ok(InputInfo::foreign(MediaType::M4a, coding)),
             Err(error) => Err(error),
         };
     };
@@ -162,8 +166,8 @@ fn inspect_movie(media_type: MediaType, movie: Movie) -> Result<InputInfo, Media
 }
 
 impl InputInfo {
-    /// Audio of a coding that was not decoded.
-    fn foreign_audio(media_type: MediaType, coding: String) -> Self {
+    /// What was not decoded, of this coding.
+    fn foreign(media_type: MediaType, coding: String) -> Self {
         let foreign = Some(coding);
         Self { media_type, size: None, duration: None, decoded: 0, is_native: false, foreign }
     }
