@@ -164,7 +164,7 @@ fn picked_instance_goes_on_and_another_pick_pays_for_nothing_twice() {
 #[test]
 fn pick_among_equal_requests_pays_for_nothing_twice() {
     let equal = "version: 1\nname: equal\ndefaults: {model: modelb-video-480p, seconds: 1, size: 480x480}\nshots:\n  - \
-        {id: a, prompt: the sea, matrix: {i: [1, 2, 3]}}\n  - {id: b, continues: a, prompt: the storm}\n";
+        {id: a, prompt: \"the sea{{ i * 0 }}\", matrix: {i: [1, 2, 3]}}\n  - {id: b, continues: a, prompt: the storm}\n";
     let project = Project::new("equal.yaml", equal);
     project.runner(&["run", "equal.yaml"]).expect(0);
     assert_eq!(accepted(&project), 6);

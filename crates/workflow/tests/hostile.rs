@@ -194,12 +194,12 @@ fn diagnostics_beyond_limit_are_counted() {
 #[test]
 fn dense_references_hit_limit() {
     let text = "version: 1
-defaults: {model: modelb-video-480p, prompt: x}
+defaults: {model: modelb-video-480p}
 shots:
-  - {id: a, matrix: {s: {from: 1, to: 4000}}}
-  - {id: b, matrix: {t: {from: 1, to: 4000}}, needs: [a, a, a, a, a, a, a, a]}
+  - {id: a, prompt: \"x {{ s }}\", matrix: {s: {from: 1, to: 4000}}}
+  - {id: b, prompt: \"x {{ t }}\", matrix: {t: {from: 1, to: 4000}}, needs: [a, a, a, a, a, a, a, a]}
 ";
-    let shared = text.replace("{t:", "{s:");
+    let shared = text.replace("{t:", "{s:").replace("{{ t }}", "{{ s }}");
     let options = Options::default();
     let plan = load(shared.as_bytes(), "any.yaml", &InMemory::default(), &options, Contract::embedded());
     assert_eq!(plan.map(|plan| plan.edges().count()).ok(), Some(32_000), "each cell needs one cell");

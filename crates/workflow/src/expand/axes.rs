@@ -1,35 +1,37 @@
 //! The workflow's matrix and the matrices of its shots, with axis overrides from the command line applied.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::params::Params;
+use super::used_axes::{self, TopCells};
 use super::{ExpandCx, free_variables};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
-use crate::matrix::{self, AxisOverride, CellIndex, FileAccess, MatrixCell, TableCache};
+use crate::matrix::{self, AxisOverride, FileAccess, MatrixCell, TableCache};
 use crate::source::Spanned;
 use crate::syntax::keys::matrix::{MATRIX, ZIP};
 use crate::syntax::{Shot, Workflow};
 use crate::yaml::{Yaml, YamlValue};
 
 /// The matrices of a workflow, rendered.
-pub(super) struct Axes {
+pub(super) struct Axes<'w> {
     /// The cells of the workflow's own matrix; one empty cell where it has none.
-    pub(super) top: Vec<MatrixCell>,
-    pub(super) top_index: CellIndex,
+    pub(super) top: TopCells,
     /// The axes that the labels of `top` have.
     pub(super) top_label_names: BTreeSet<Arc<str>>,
     /// The rendered matrix of each shot; `Err` if a template in it fails, which is reported.
     shots: Vec<Option<Result<Yaml, ()>>>,
     overrides: Vec<AxisOverride>,
     tables: TableCache,
+    /// The names that templates of the workflow use.
+    used_names: HashSet<&'w str>,
 }
 
 /// A value of the file is invalid; the diagnostic was pushed.
 pub(super) struct ErrorReported;
 
-impl Axes {
-    pub(super) fn read<'w>(
+impl<'w> Axes<'w> {
+    pub(super) fn read(
         workflow: &'w Workflow,
         params: &Params,
         cx: &ExpandCx<'w>,
@@ -71,12 +73,12 @@ impl Axes {
         let access = file_access(cx, &tables);
         let top = top(workflow, own.as_ref(), &overrides, &added, &access, problems).ok_or(ErrorReported)?;
         Ok(Self {
-            top_index: CellIndex::new(&top),
             top_label_names: label_axes(&top),
-            top,
+            top: TopCells::new(top),
             shots,
             overrides,
             tables,
+            used_names,
         })
     }
 
@@ -90,7 +92,17 @@ impl Axes {
     ) -> Option<Vec<MatrixCell>> {
         match (&shot.matrix, &self.shots[index]) {
             (Some(entry), Some(Ok(matrix))) => {
-                matrix::cells(&entry.key, matrix, &self.overrides, &file_access(cx, &self.tables), problems)
+                let access = file_access(cx, &self.tables);
+                let cells = matrix::cells(&entry.key, matrix, &self.overrides, &access, problems)?;
+                // Cells that differ on an axis that nothing uses are one.
+                if axis_names(matrix).all(|axis| self.used_names.contains(axis)) {
+                    return Some(cells);
+                }
+                let used = used_axes::cells_over(&cells, |axis| self.used_names.contains(axis), &cx.work);
+                if used.is_none() {
+                    problems.push(matrix::too_much_work(&entry.key));
+                }
+                used
             }
             (_, Some(Err(()))) => None,
             (_, None) | (None, _) => Some(vec![MatrixCell::default()]),

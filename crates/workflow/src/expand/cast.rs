@@ -27,7 +27,7 @@ const STEPS_OF_TEXT: usize = 10;
 const STEPS_OF_NAME: usize = 8;
 
 /// The name of the variable that holds the characters.
-const CAST: &str = "cast";
+pub(super) const CAST: &str = "cast";
 
 /// The characters that an instance shows, in the order of its `cast`, each with the span that names it.
 pub(super) type CastList = Arc<[(usize, Span)]>;

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::syntax::{ClipSourceSpec, Shot, Workflow};
+use super::cast::CAST;
+use crate::syntax::{ClipSourceSpec, Entry, Shot, Workflow};
 use crate::template::{has_template, identifiers, identifiers_used};
 use crate::yaml::{Yaml, YamlValue};
 
@@ -24,10 +25,7 @@ pub(super) fn names(workflow: &Workflow) -> HashSet<&str> {
     });
     let of_groups = workflow.groups.iter().flat_map(|group| &group.shot_defaults);
     let shot_defaults = workflow.shot_defaults.iter().chain(of_groups).map(|entry| &**entry);
-    let cast = workflow
-        .cast
-        .iter()
-        .flat_map(|character| character.description.iter().chain(&character.stills).chain(&character.voice));
+    let cast = cast_entries(workflow);
     let top = workflow.all_defaults().chain(shot_defaults).chain(&workflow.matrix).chain(films).chain(cast);
     for value in params.chain(top.map(|entry| &entry.value)) {
         add(value, &mut names);
@@ -36,6 +34,47 @@ pub(super) fn names(workflow: &Workflow) -> HashSet<&str> {
         add_shot(shot, &mut names);
     }
     names
+}
+
+/// The names that decide the instances of each shot, by its index: those of its templates, of the defaults that it has, and of the characters if
+/// it names some.
+pub(super) fn of_shots(workflow: &Workflow) -> Vec<HashSet<&str>> {
+    let file: Vec<_> = workflow.defaults.iter().map(of_default).collect();
+    let groups = workflow.groups.iter().map(|group| group.defaults.iter().map(of_default).collect());
+    let groups: Vec<Vec<_>> = groups.collect();
+    let mut cast = HashSet::new();
+    cast_entries(workflow).for_each(|entry| add(&entry.value, &mut cast));
+    let of_shots = workflow.shots.iter().map(|shot| {
+        let mut names = HashSet::new();
+        add_shot(shot, &mut names);
+        let group = shot.group.and_then(|group| groups.get(group)).map_or(&[][..], Vec::as_slice);
+        for (index, (key, of_default)) in group.iter().chain(&file).enumerate() {
+            let is_replaced = shot.fields.iter().any(|field| field.key.value == *key)
+                || index >= group.len() && group.iter().any(|(other, _)| other == key);
+            if !is_replaced {
+                names.extend(of_default);
+            }
+        }
+        if shot.cast.is_some() || names.contains(CAST) {
+            names.extend(&cast);
+        }
+        names
+    });
+    of_shots.collect()
+}
+
+/// A default with the names that it uses.
+fn of_default(entry: &Entry) -> (&str, HashSet<&str>) {
+    let mut names = HashSet::new();
+    add(&entry.value, &mut names);
+    (&entry.key.value, names)
+}
+
+fn cast_entries(workflow: &Workflow) -> impl Iterator<Item = &Entry> {
+    workflow
+        .cast
+        .iter()
+        .flat_map(|character| character.description.iter().chain(&character.stills).chain(&character.voice))
 }
 
 /// Whether a template in a value uses a name.

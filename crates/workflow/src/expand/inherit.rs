@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use indexmap::IndexMap;
 
-use super::axes::Axes;
 use super::expansion::{ExpandedShot, Parent, PickedCells, ShotPicks};
 use super::references::{RefGraph, Reference};
 use super::resolve;
+use super::used_axes::TopCells;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
 use crate::matrix::{CellSelector, JoinError, JoinedCell, LeftCells, MatrixCell, natural_join};
@@ -27,7 +27,7 @@ pub(super) fn cells(
     workflow: &Workflow,
     index: usize,
     own: Vec<MatrixCell>,
-    axes: &Axes,
+    top: &TopCells,
     refs: &RefGraph,
     shots: &[Option<ExpandedShot<'_>>],
     work: &WorkBudget,
@@ -41,11 +41,11 @@ pub(super) fn cells(
         let parents = vec![Parent::None; own.len()];
         (own, parents)
     };
-    if axes.top.iter().all(|cell| cell.values.is_empty()) {
+    if top.cells.iter().all(|cell| cell.values.is_empty()) {
         return Some((cells, parents));
     }
     let span = workflow.matrix.as_ref().map_or(shot.id.span, |entry| entry.key.span);
-    let top = LeftCells { cells: &axes.top, index: &axes.top_index, selector: &CellSelector::parse(None) };
+    let top = LeftCells { cells: &top.cells, index: &top.index, selector: &CellSelector::parse(None) };
     match natural_join(&top, &cells, work) {
         Ok(joined) => {
             let parents = joined.iter().map(|pair| parents[pair.right].clone()).collect();

@@ -1,6 +1,7 @@
 //! Enumerates the instances of every shot (cells and takes) and names them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::axes::{Axes, ErrorReported};
 use super::expansion::{ExpandedShot, Expansion, Instance, instance_name};
@@ -8,6 +9,7 @@ use super::param_axes::AxisValueCheck;
 use super::params::Params;
 use super::references::RefGraph;
 use super::retry;
+use super::used_axes::{self, TopCells};
 use super::{ExpandCx, inherit, picks};
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
@@ -36,12 +38,26 @@ pub(super) fn enumerate<'w>(
     let mut shots: Vec<Option<ExpandedShot<'w>>> = workflow.shots.iter().map(|_| None).collect();
     let (mut total, mut values) = (0_usize, 0_usize);
     let mut axis_values = AxisValueCheck::default();
+    let used = used_axes::of_shots(workflow, refs, &axes.top.cells);
+    let mut tops: HashMap<&BTreeSet<Arc<str>>, TopCells> = HashMap::new();
     for &index in &refs.order {
         if problems.full() {
             break;
         }
         let shot = &workflow.shots[index];
-        let expanded = reader.read_shot(workflow, index, &axes, refs, &shots, problems);
+        let is_over_all = used[index] == axes.top_label_names;
+        if !is_over_all && !tops.contains_key(&used[index]) {
+            let is_used = |axis: &str| used[index].contains(axis);
+            let Some(top) = used_axes::cells_over(&axes.top.cells, is_used, &cx.work) else {
+                problems.push(matrix::too_much_work(
+                    workflow.matrix.as_ref().map_or(&shot.id, |entry| &entry.key),
+                ));
+                return nothing();
+            };
+            tops.insert(&used[index], TopCells::new(top));
+        }
+        let top = tops.get(&used[index]).filter(|_| !is_over_all).unwrap_or(&axes.top);
+        let expanded = reader.read_shot(workflow, index, (&axes, top), refs, &shots, problems);
         if refs.broken[index] {
             continue;
         }
@@ -84,7 +100,7 @@ pub(super) fn enumerate<'w>(
             }
         }
     }
-    Expansion { top: axes.top, top_axes: axes.top_label_names, shots, instances }
+    Expansion { top: axes.top.cells, top_axes: axes.top_label_names, shots, instances }
 }
 
 /// Reads the keys of a shot that are the same for all its instances; their templates see the parameters only.
@@ -98,7 +114,7 @@ impl<'w> ShotReader<'_, 'w> {
         &self,
         workflow: &'w Workflow,
         index: usize,
-        axes: &Axes,
+        (axes, top): (&Axes<'w>, &TopCells),
         refs: &RefGraph,
         shots: &[Option<ExpandedShot<'w>>],
         problems: &mut Problems,
@@ -118,7 +134,7 @@ impl<'w> ShotReader<'_, 'w> {
             return None;
         };
         let (mut cells, parents) =
-            inherit::cells(workflow, index, own, axes, refs, shots, &self.cx.work, problems)?;
+            inherit::cells(workflow, index, own, top, refs, shots, &self.cx.work, problems)?;
         matrix::disambiguate(&mut cells);
         let params = self.params.for_shot(shot);
         let asked = self.asked(workflow, shot, &cells);

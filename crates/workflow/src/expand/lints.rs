@@ -100,7 +100,7 @@ fn unused_axes(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Problem
     {
         for axis in axis_names(&matrix.value).filter(|axis| !used.contains(axis)) {
             let span = matrix.value.get(axis).map_or(matrix.key.span, |(key, _)| key.span);
-            let message = format!("nothing uses the axis `{axis}`: its cells request the same video");
+            let message = format!("nothing uses the axis `{axis}`: one video is made for all of its values");
             let meant = matrix.value.get(axis).filter(|(_, values)| are_rules(values));
             let meant = meant.and_then(|_| did_you_mean(axis, MATRIX.names()));
             problems.push(Diagnostic::warning("unused-axis", span, message).help(meant.unwrap_or_else(

@@ -54,6 +54,7 @@ mod said;
 mod service;
 mod text_lints;
 mod urls;
+mod used_axes;
 mod when_lints;
 
 pub(crate) use self::context::{ExpandCx, SharedCx};

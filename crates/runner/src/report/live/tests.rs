@@ -150,7 +150,7 @@ const SWEEP: &str = "version: 1
 name: sweep
 defaults: {model: modela-video-2-0-260128, seconds: 5}
 shots:
-  - {id: harbor, prompt: one, matrix: {look: [noir, pastel], seed: {from: 1, to: 15}}}
+  - {id: harbor, prompt: '{{ look }} {{ seed }}', matrix: {look: [noir, pastel], seed: {from: 1, to: 15}}}
 ";
 
 #[test]

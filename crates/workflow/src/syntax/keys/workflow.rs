@@ -49,7 +49,7 @@ pub(crate) const GROUPS: KeySpec = KeySpec::new(
 pub(crate) const MATRIX: KeySpec = KeySpec::new(
     "matrix",
     Shape::Matrix,
-    "expands the whole workflow once per combination of values: all shots, and a film for each",
+    "expands the workflow once per combination of values: a film for each, and each shot over the axes that it uses",
     "matrix: {look: [noir, pastel]}",
 )
 .templated();
