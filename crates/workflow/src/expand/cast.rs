@@ -8,7 +8,7 @@ use super::ExpandCx;
 use super::axes::axis_names;
 use super::dedup::DiagnosticDedup;
 use super::expansion::Instance;
-use super::fields::is_literal;
+use super::fields::{is_left_out, is_literal};
 use super::free_variables::mentions;
 use super::urls::{is_url, names_a_local_file};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list, shortened};
@@ -116,7 +116,7 @@ impl<'w> Cast<'w> {
         }
         let reported = dedup.total();
         let mut listed: Vec<(usize, Span)> = Vec::new();
-        for item in items.iter().filter(|item| !item.is_null()) {
+        for item in items.iter().filter(|item| !is_left_out(item)) {
             let span = item.span.or(entry.key.span);
             match self.find(item, span) {
                 Ok(index) if listed.iter().any(|(existing, _)| *existing == index) => {}

@@ -2,7 +2,7 @@
 
 use super::cast::{Cast, CastList, is_sound};
 use super::dedup::DiagnosticDedup;
-use super::fields::is_literal;
+use super::fields::{is_left_out, is_literal};
 use super::frames::{MediaCx, MediaResolver, MediumSite, MediumUse, Slot};
 use super::media::{self, MediumSpec};
 use super::urls::is_data_uri;
@@ -36,7 +36,7 @@ pub(super) fn of_characters<'w>(
         if let Some(entry) = &character.stills
             && let Some(stills) = icx.cx.templates.render(&entry.value, icx.scope, problems)
         {
-            for still in one_or_many(&stills).iter().filter(|still| !still.is_null()) {
+            for still in one_or_many(&stills).iter().filter(|still| !is_left_out(still)) {
                 let still = CharacterMedium { value: still, entry, kind: MediaKind::Image, named: *named };
                 uses.extend(medium(resolver, &still, icx, dedup, problems));
             }

@@ -32,3 +32,8 @@ pub(super) fn is_literal(value: &Yaml) -> bool {
         YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) => true,
     }
 }
+
+/// Whether what a template came to leaves out the key, or the item of a list, that it stands for: `null`, or text without a letter.
+pub(super) fn is_left_out(value: &Yaml) -> bool {
+    value.is_null() || value.text().is_some_and(|text| text.trim().is_empty())
+}

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::cast::{Cast, CastList};
 use super::dedup::DiagnosticDedup;
 use super::expansion::{Expansion, Instance};
-use super::fields::is_literal;
+use super::fields::{is_left_out, is_literal};
 use super::media::{self, LocalMedia, MediumSpec};
 use super::resolve::{RefResolver, ResolvedRef};
 use super::urls::is_data_uri;
@@ -20,6 +20,7 @@ use crate::plan::{Frame, MediaSource};
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, ShotRef, Workflow};
 use crate::template::Scope;
+use crate::yaml::Yaml;
 
 /// The role of a medium in the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +161,13 @@ impl<'s, 'w> MediaResolver<'s, 'w> {
                 Slot::Reference(_) => syntax::one_or_many(&rendered),
                 Slot::FirstFrame | Slot::LastFrame => std::slice::from_ref(&rendered),
             };
-            for item in items {
+            // An optional picture of a table is one expression.
+            let is_left_out = |item: &&Yaml| {
+                let named = ["file", "url"].into_iter().filter_map(|member| item.get(member));
+                !is_literal(&entry.value)
+                    && (is_left_out(item) || named.into_iter().any(|(_, name)| is_left_out(name)))
+            };
+            for item in items.iter().filter(|item| !is_left_out(item)) {
                 let Some(named) = media::read(item, key, entry.key.span, problems) else { continue };
                 let site =
                     MediumSite { key, slot, span: item.span.or(entry.key.span), key_span: entry.key.span };

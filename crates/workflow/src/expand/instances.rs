@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::axes::{Axes, ErrorReported};
 use super::expansion::{ExpandedShot, Expansion, Instance, instance_name};
+use super::fields::{is_left_out, is_literal};
 use super::param_axes::AxisValueCheck;
 use super::params::Params;
 use super::references::RefGraph;
@@ -182,6 +183,9 @@ impl<'w> ShotReader<'_, 'w> {
             .templates
             .render(&entry.value, self.params.for_shot(shot), problems)
             .ok_or(ErrorReported)?;
+        if is_left_out(&value) && !is_literal(&entry.value) {
+            return Ok(None);
+        }
         parse(&value, entry, problems).map(Some).ok_or(ErrorReported)
     }
 }

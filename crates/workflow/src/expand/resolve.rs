@@ -102,7 +102,7 @@ impl<'a, 'w> RefResolver<'a, 'w> {
             SingleMatch::Invalid => Ok(None),
             SingleMatch::Excluded(shot, _) => Err(Box::new(
                 self.excluded(shot, reference, "is excluded by `when`, and its frame is needed")
-                    .help("give this shot the same `when`, or start it from another frame"),
+                    .help(self.remedy(shot, "start it from another frame")),
             )),
         }
     }
@@ -144,7 +144,7 @@ impl<'a, 'w> RefResolver<'a, 'w> {
             Some(_) => "is excluded by `when`, and nothing that it continues is made: a frame is needed",
         };
         let diagnostic = self.excluded(shot, reference, reason);
-        Err(Box::new(diagnostic.help("give this shot the same `when`, or start it from another frame")))
+        Err(Box::new(diagnostic.help(self.remedy(shot, "start it from another frame"))))
     }
 
     fn find_one(
@@ -197,7 +197,7 @@ impl<'a, 'w> RefResolver<'a, 'w> {
         if resolved.is_empty() {
             return Err(Box::new(
                 self.excluded(shot, reference, "is excluded by `when`, and its frame is needed")
-                    .help("give this shot the same `when`, or remove the reference"),
+                    .help(self.remedy(shot, "remove the reference")),
             ));
         }
         Ok(resolved)
@@ -371,6 +371,18 @@ impl<'a, 'w> RefResolver<'a, 'w> {
             [only] => Some(ResolvedRef::Instance(*only)),
             _ => Some(ResolvedRef::OpenPick(open)),
         })
+    }
+
+    /// What to do where a shot is excluded in the cell of one that needs it.
+    fn remedy(&self, shot: usize, other: &str) -> String {
+        let mut instances = self.expansion.instances.iter().zip(&self.nodes);
+        let made = instances.find(|(instance, node)| instance.shot == shot && node.is_some());
+        match made.and_then(|(instance, _)| instance.name.split('#').next()) {
+            Some(name) if name.contains('@') => {
+                format!("name one that is made, such as `{name}`, give this shot the same `when`, or {other}")
+            }
+            _ => format!("give this shot the same `when`, or {other}"),
+        }
     }
 
     fn excluded(&self, shot: usize, reference: &Spanned<ShotRef>, reason: &str) -> Diagnostic {
