@@ -130,7 +130,27 @@ fn read(
             sound = false;
         }
     }
+    name_rows(&mut spec);
     sound.then_some(spec)
+}
+
+/// Puts the rows of tables in the place of their names in `include` and `exclude`: the name is what lists of instances show.
+fn name_rows(spec: &mut MatrixSpec) {
+    for (axis, values) in spec.groups.iter().flatten() {
+        let mut rows: HashMap<&str, Vec<&AxisValue>> = HashMap::new();
+        for value in values.iter().filter(|value| value.value.is_object()) {
+            if let Some(text) = name::value_text(&value.value) {
+                rows.entry(text).or_default().push(value);
+            }
+        }
+        let rules = spec.include.iter_mut().chain(&mut spec.exclude).flatten();
+        for (_, value) in rules.filter(|(key, _)| !rows.is_empty() && key.value == axis.value) {
+            let row = value.value.as_str().and_then(|text| rows.get(text));
+            if let Some([row]) = row.map(Vec::as_slice) {
+                value.value = Arc::clone(&row.value);
+            }
+        }
+    }
 }
 
 fn too_many_axes(matrix_key: &Key, count: usize) -> Diagnostic {
