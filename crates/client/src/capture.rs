@@ -38,7 +38,6 @@ impl CapturedRequest {
     }
 
     /// The body as JSON; `None` when there is none.
-    #[must_use]
     pub fn json(&self) -> Option<Value> {
         serde_json::from_str(&self.body).ok()
     }

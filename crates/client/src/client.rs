@@ -159,13 +159,11 @@ impl Client {
     }
 
     /// What the service is like.
-    #[must_use]
     pub fn description(&self) -> &Arc<Contract> {
         &self.shared.description
     }
 
     /// The service's base URL; of the built-in contract without `/v1`.
-    #[must_use]
     pub fn base_url(&self) -> &Url {
         &self.shared.base
     }

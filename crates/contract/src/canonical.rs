@@ -4,7 +4,6 @@ use serde_json::Value;
 
 /// JSON with object members sorted by name and no white space: equal values give equal texts, whatever their order and spacing. Numbers are
 /// written as `serde_json` writes them.
-#[must_use]
 pub fn canonical_json(value: &Value) -> String {
     let mut text = Vec::new();
     write(value, &mut text);
@@ -12,7 +11,6 @@ pub fn canonical_json(value: &Value) -> String {
 }
 
 /// [`canonical_json`] of an object that is given by its members, each name once.
-#[must_use]
 pub fn canonical_object<'a>(members: impl IntoIterator<Item = (&'a str, &'a Value)>) -> String {
     let mut text = Vec::new();
     write_object(members.into_iter().collect(), &mut text);

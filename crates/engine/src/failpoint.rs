@@ -41,7 +41,6 @@ impl CommitPoint {
     }
 
     /// Its name; for an event, the event's kind.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Event(kind) => kind.as_str(),

@@ -18,19 +18,16 @@ const MIN_TASKS: usize = 5;
 const MAX_TASKS: usize = 64;
 
 /// The wait before the next poll of a task that was submitted `age` ago.
-#[must_use]
 pub fn wait(policy: &Policy, age: Duration) -> Duration {
     (age / SHARE_OF_AGE).clamp(policy.min_poll_interval, policy.max_poll_interval)
 }
 
 /// The duration that a task may have had that was found finished at `age`: it ended at some time since the poll before.
-#[must_use]
 pub fn observed_duration(age: Duration) -> Duration {
     age.saturating_sub(age / SHARE_OF_AGE)
 }
 
 /// The duration within which the quickest fifth of these tasks ended; `None` without tasks.
-#[must_use]
 pub fn quickest_fifth(mut durations: Vec<Duration>) -> Option<Duration> {
     let nth = durations.len() / QUICKEST;
     (nth < durations.len()).then(|| *durations.select_nth_unstable(nth).1)
@@ -54,7 +51,6 @@ struct ModelDurations {
 
 impl FirstPolls {
     /// With the quickest fifth of each model's tasks in earlier runs.
-    #[must_use]
     pub fn new(recorded: impl IntoIterator<Item = (String, Duration)>) -> Self {
         let model = |duration| ModelDurations { recorded: Some(duration), ..ModelDurations::default() };
         Self { models: recorded.into_iter().map(|(name, duration)| (name, model(duration))).collect() }
@@ -62,7 +58,6 @@ impl FirstPolls {
 
     /// The age at which a task of `model` is polled first; `None` if none has ended. Where this run's tasks differ from those of earlier runs,
     /// the shorter age: a poll more costs less than a wait.
-    #[must_use]
     pub fn age(&self, model: &str) -> Option<Duration> {
         let model = self.models.get(model)?;
         model.recorded.into_iter().chain(model.observed).min()

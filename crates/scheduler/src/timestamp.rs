@@ -12,13 +12,11 @@ pub struct Timestamp(pub i64);
 
 impl Timestamp {
     /// This time plus `duration`, saturating at the end of representable time.
-    #[must_use]
     pub fn after(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
     /// Time since `earlier`; zero if this is not after it.
-    #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }

@@ -17,7 +17,6 @@ pub struct Family(Arc<str>);
 
 impl Family {
     /// The name as the contract writes it.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -76,7 +76,6 @@ impl From<Pointer> for Placement {
 
 impl Placement {
     /// Whether a value is a field at the top of a request by itself.
-    #[must_use]
     pub fn is_top(&self) -> bool {
         self.item.is_none() && self.at.is_top()
     }
@@ -104,49 +103,41 @@ impl Placement {
     }
 
     /// The pointer of the value within the item; empty where the value stands by itself, and `None` where the item has no place for it.
-    #[must_use]
     pub fn value_in_item(&self) -> Option<String> {
         self.item.as_ref().map_or(Some(String::new()), |item| pointer_to(item, VALUE))
     }
 
     /// The pointer of the media type within the item, where there is one.
-    #[must_use]
     pub fn media_type_in_item(&self) -> Option<String> {
         self.item.as_ref().and_then(|item| pointer_to(item, MEDIA_TYPE))
     }
 
     /// Whether a medium is sent as Base64 alone: its type stands elsewhere, or nowhere.
-    #[must_use]
     pub fn is_bare(&self) -> bool {
         self.accepts == [MediaForm::Base64]
     }
 
     /// Whether an item of a request's list is one that this puts there: it has the same members, with any value in its place.
-    #[must_use]
     pub fn is_made(&self, item: &Value) -> bool {
         self.item.as_ref().is_none_or(|form| is_formed(form, item))
     }
 
     /// The top-level field that it leads into.
-    #[must_use]
     pub fn field(&self) -> &str {
         self.at.field()
     }
 
     /// Whether it appends to a list.
-    #[must_use]
     pub fn is_list(&self) -> bool {
         self.at.as_str().ends_with("/-")
     }
 
     /// The list that it appends to, as a pointer.
-    #[must_use]
     pub fn list(&self) -> Option<&str> {
         self.at.as_str().strip_suffix("/-")
     }
 
     /// The values that a request has there, each with its JSON pointer.
-    #[must_use]
     pub fn said<'r>(&self, request: &'r Value) -> Vec<(String, &'r Value)> {
         let within = self.value_in_item().unwrap_or_default();
         let of_item = |at: String, item: &'r Value| {
@@ -173,7 +164,6 @@ impl Placement {
     }
 
     /// Whether a medium of this form is taken.
-    #[must_use]
     pub fn takes(&self, form: MediaForm) -> bool {
         self.accepts.contains(&form)
     }
@@ -282,7 +272,6 @@ impl Word {
     ];
 
     /// The word as it is written.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Prompt => "prompt",
@@ -302,13 +291,11 @@ impl Word {
     }
 
     /// Whether a person writes it as a key with a value: media have keys of their own, and the last frame is asked for where it is used.
-    #[must_use]
     pub const fn is_key(self) -> bool {
         !self.is_medium() && !matches!(self, Self::ReturnLastFrame)
     }
 
     /// Whether it is a frame or a reference.
-    #[must_use]
     pub const fn is_medium(self) -> bool {
         matches!(
             self,
@@ -323,7 +310,6 @@ impl Word {
 
 impl Inputs {
     /// Where a word goes.
-    #[must_use]
     pub fn get(&self, word: Word) -> Option<&Placement> {
         match word {
             Word::Prompt => &self.prompt,
@@ -344,7 +330,6 @@ impl Inputs {
     }
 
     /// The same without a word.
-    #[must_use]
     pub(crate) fn without(mut self, word: Word) -> Self {
         let slot = match word {
             Word::Prompt => &mut self.prompt,

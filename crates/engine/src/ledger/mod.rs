@@ -106,7 +106,6 @@ pub enum LedgerError {
 
 impl LedgerError {
     /// Whether another process held the database lock for too long; a retry may succeed.
-    #[must_use]
     pub fn is_busy(&self) -> bool {
         match self {
             Self::Sqlite { source, .. } => {
@@ -200,7 +199,6 @@ impl Ledger {
     }
 
     /// The artifact store beside the ledger.
-    #[must_use]
     pub fn store(&self) -> ArtifactStore {
         self.store.clone()
     }

@@ -29,7 +29,6 @@ pub enum OpenTaskState {
 impl OpenTaskState {
     /// The state of the task of an attempt that has no video on disk. `is_replaced`: a later task was accepted in its place. `None` if the
     /// attempt has no open task.
-    #[must_use]
     pub const fn new(state: AttemptState, is_replaced: bool) -> Option<Self> {
         match state {
             AttemptState::Intended | AttemptState::Indeterminate | AttemptState::Submitted => {
@@ -46,7 +45,6 @@ impl OpenTaskState {
     }
 
     /// Its name in `fetch --format json`.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InFlight => "in-flight",
@@ -97,7 +95,6 @@ pub struct PresentAttempt {
 
 impl PresentAttempt {
     /// Its state as a run finds it that looks up its key: a video that is not on disk is downloaded again.
-    #[must_use]
     pub fn state_in_lookup(self) -> AttemptState {
         if self.has_no_file { AttemptState::Submitted } else { self.state }
     }

@@ -31,7 +31,6 @@ pub enum TaskOwnership {
 
 impl PlanKeys {
     /// Whether a node of the plan adopts the attempt with this key and node name.
-    #[must_use]
     pub fn ownership(&self, key: &str, node: &str) -> TaskOwnership {
         if self.keys.contains(key) {
             TaskOwnership::Owned
@@ -43,7 +42,6 @@ impl PlanKeys {
     }
 
     /// Of nodes by their names; without the key of those that depend on a video that does not exist yet.
-    #[must_use]
     pub fn new<'a>(nodes: impl IntoIterator<Item = (&'a str, Option<NodeKey>)>) -> Self {
         let mut plan_keys = Self::default();
         for (name, key) in nodes {

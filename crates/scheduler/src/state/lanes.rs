@@ -169,7 +169,6 @@ pub(super) fn of_plan(plan: &Plan, service: &str, policy: &Policy) -> (Vec<Lane>
 
 impl RunState {
     /// The same run, which begins at `now`, with the policy of one of its services and what earlier runs tell of that.
-    #[must_use]
     pub fn with_service(
         mut self,
         service: &str,

@@ -149,7 +149,6 @@ impl FaultProfile {
     }
 
     /// A profile with one fault that always applies, for tests.
-    #[must_use]
     pub fn always(fault: Fault) -> Self {
         let rule = FaultRule { fault, prompt: None, model: None, chance: 1.0, times: None };
         Self { seed: 0, faults: vec![rule] }

@@ -20,13 +20,11 @@ use self::shapes::NamedSchema;
 use crate::syntax::Workflow;
 
 /// The JSON Schema (2020-12) of a workflow file under a contract.
-#[must_use]
 pub fn workflow_schema(contract: &Contract) -> Value {
     workflow_schema_of(&[contract])
 }
 
 /// The JSON Schema (2020-12) of workflow files whose shots may be of several services. The fields of a shot follow from its model.
-#[must_use]
 pub fn workflow_schema_of(contracts: &[&Contract]) -> Value {
     let mut schema = SchemaSettings::draft2020_12()
         .into_generator()

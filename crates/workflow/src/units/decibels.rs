@@ -15,26 +15,22 @@ impl Decibels {
     pub const MAX: f64 = 96.0;
 
     /// A number of decibels; `None` beyond [`Self::MAX`] in either direction.
-    #[must_use]
     pub fn from_f64(decibels: f64) -> Option<Self> {
         let hundredths = (decibels * 100.0).round();
         (hundredths.abs() <= Self::MAX * 100.0).then_some(Self(hundredths as i32))
     }
 
     /// Whether nothing changes.
-    #[must_use]
     pub const fn is_zero(&self) -> bool {
         self.0 == 0
     }
 
     /// The number of decibels.
-    #[must_use]
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / 100.0
     }
 
     /// The factor of the amplitude.
-    #[must_use]
     pub fn amplitude(self) -> f32 {
         10_f64.powf(self.as_f64() / 20.0) as f32
     }

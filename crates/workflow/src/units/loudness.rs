@@ -17,13 +17,11 @@ impl Loudness {
     pub const MAX: f64 = -5.0;
 
     /// A number of LUFS; `None` outside of [`Self::MIN`] to [`Self::MAX`].
-    #[must_use]
     pub fn from_f64(lufs: f64) -> Option<Self> {
         (Self::MIN..=Self::MAX).contains(&lufs).then(|| Self((lufs * 100.0).round() as i32))
     }
 
     /// The number of LUFS.
-    #[must_use]
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / 100.0
     }
