@@ -77,11 +77,8 @@ impl RunServices {
             let limits = ledger.observed_limits(service);
             let submits = policy.submit_rate.map_or(0, |rate| rate.count);
             let submits = submits.max(limits.rate.map_or(0, |rate| rate.count));
-            let history = ServiceHistory {
-                limits,
-                submissions: ledger.submission_times(service, submits)?,
-                first_polls: ledger.first_polls(service)?,
-            };
+            let submissions = ledger.submission_times(service, submits)?;
+            let history = ServiceHistory { limits, submissions };
             state = state.with_service(service, policy.clone(), history, now);
         }
         Ok(state)

@@ -70,9 +70,8 @@ impl RunState {
         }
         match next {
             NextStep::Continue => match result {
-                PollResult::Completed { url, last_frame_url, expires_at, took } => {
+                PollResult::Completed { url, last_frame_url, expires_at, took: _ } => {
                     let Some(key) = self.key(node) else { return };
-                    self.record_duration(node, since, now, took);
                     let download = Download {
                         node,
                         key,
