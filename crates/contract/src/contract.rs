@@ -101,7 +101,7 @@ impl Contract {
 
     /// The document for tools that test a service over HTTP: without extensions.
     pub fn test_view(&self) -> Value {
-        view::test_tools(&self.document)
+        view::without_extensions(&self.document)
     }
 
     /// The JSON Schema (2020-12) of a request: `if`/`then` on `model`, so that an error names the field, and each

@@ -4,7 +4,7 @@ use workflow::plan::TransitionKind;
 use workflow::units::{Decibels, FrameRate, Speed};
 
 use crate::Timecode;
-use crate::clock::{Pace, scale_up};
+use crate::clock::Pace;
 use crate::facts::ClipFacts;
 
 /// A resolved film. Made by [`crate::resolve()`].
@@ -106,18 +106,6 @@ impl Item {
     /// Its frames per second as they are played.
     pub(crate) fn pace(&self) -> Pace {
         Pace::new(self.source.frame_rate, self.speed)
-    }
-
-    /// The frame of the source that is shown `offset` film frames after the item's start. Offsets below 0 and from [`Self::frames`] on are
-    /// in its handles. The result lies in the source.
-    pub fn clip_frame_at(&self, offset: i64, film_rate: FrameRate) -> u64 {
-        let distance = offset.unsigned_abs();
-        let frame = if offset < 0 {
-            self.first.saturating_sub(scale_up(distance, film_rate, self.pace()))
-        } else {
-            self.first.saturating_add(crate::clock::scale_down(distance, film_rate, self.pace()))
-        };
-        frame.min(self.source.frames.saturating_sub(1))
     }
 }
 

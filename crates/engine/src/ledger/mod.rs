@@ -30,6 +30,8 @@ mod run_spending;
 mod schema;
 mod service_history;
 mod sql;
+#[cfg(feature = "failpoints")]
+mod testing;
 mod totals;
 
 use std::path::{Path, PathBuf};
@@ -156,46 +158,6 @@ impl Ledger {
     fn sync_commits(&self, connection: &Connection, is_synced: bool) -> rusqlite::Result<()> {
         let level = if is_synced { "full" } else { "normal" };
         if self.is_synced { connection.pragma_update(None, "synchronous", level) } else { Ok(()) }
-    }
-
-    /// Limits the size of the file on this connection, as a full disk would.
-    ///
-    /// # Errors
-    /// When SQLite refuses.
-    #[cfg(feature = "failpoints")]
-    pub fn limit_pages(&self, pages: u32) -> Result<(), LedgerError> {
-        self.connection()
-            .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
-            .map_err(|error| self.sqlite(error))
-    }
-
-    /// Removes all records, so that the ledger is as a new one is. Statements stay compiled, for simulations that need thousands of ledgers.
-    ///
-    /// # Errors
-    /// When SQLite refuses.
-    #[cfg(feature = "failpoints")]
-    pub fn clear(&self) -> Result<(), LedgerError> {
-        let mut connection = self.connection();
-        let mut clear = || {
-            let transaction = connection.transaction()?;
-            // Those that others refer to come last: with foreign keys deferred by a pragma, all statements would be compiled again.
-            let tables: Vec<String> = transaction
-                .prepare_cached(
-                    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name != 'totals' ORDER BY name = 'runs', name = 'attempts'",
-                )?
-                .query_map([], |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
-            for table in tables {
-                transaction.prepare_cached(&format!("DELETE FROM {table}"))?.execute([])?;
-            }
-            transaction
-                .prepare_cached(
-                    "UPDATE totals SET (reserved_cost, reserved_tasks, reserved_video_ms, spent_cost, spent_tasks, spent_video_ms) = (0, 0, 0, 0, 0, 0)",
-                )?
-                .execute([])?;
-            transaction.commit()
-        };
-        clear().map_err(|error| self.sqlite(error))
     }
 
     /// The artifact store beside the ledger.
