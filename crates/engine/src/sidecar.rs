@@ -70,7 +70,6 @@ pub struct Sidecar {
     /// The currency of the price table.
     pub currency: Option<String>,
     /// When the video was complete on disk.
-    #[schemars(with = "i64")]
     pub completed_at: Timestamp,
 }
 

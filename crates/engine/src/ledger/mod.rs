@@ -215,8 +215,4 @@ impl Ledger {
     fn stored_path(&self, path: &Path) -> String {
         path.strip_prefix(&self.base).unwrap_or(path).to_string_lossy().into_owned()
     }
-
-    fn real_path(&self, stored: &str) -> PathBuf {
-        self.base.join(stored)
-    }
 }

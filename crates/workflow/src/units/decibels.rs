@@ -51,27 +51,7 @@ impl FromStr for Decibels {
     type Err = ParseDecibelsError;
 
     fn from_str(text: &str) -> Result<Self, ParseDecibelsError> {
-        let text = text.trim();
-        let number = match text.len().checked_sub(2).and_then(|position| text.split_at_checked(position)) {
-            Some((number, unit)) if unit.eq_ignore_ascii_case("db") => number.trim_end(),
-            _ => return Err(ParseDecibelsError),
-        };
-        let parsed: f64 = number.parse().map_err(|_| ParseDecibelsError)?;
-        Self::from_f64(parsed).ok_or(ParseDecibelsError)
-    }
-}
-
-impl From<Decibels> for String {
-    fn from(level: Decibels) -> Self {
-        level.to_string()
-    }
-}
-
-impl TryFrom<String> for Decibels {
-    type Error = ParseDecibelsError;
-
-    fn try_from(text: String) -> Result<Self, ParseDecibelsError> {
-        text.parse()
+        super::number_before(text, "dB").and_then(Self::from_f64).ok_or(ParseDecibelsError)
     }
 }
 

@@ -125,20 +125,6 @@ impl FromStr for EditTime {
     }
 }
 
-impl From<EditTime> for String {
-    fn from(time: EditTime) -> Self {
-        time.to_string()
-    }
-}
-
-impl TryFrom<String> for EditTime {
-    type Error = ParseEditTimeError;
-
-    fn try_from(text: String) -> Result<Self, ParseEditTimeError> {
-        text.parse()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

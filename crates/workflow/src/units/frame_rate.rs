@@ -89,20 +89,6 @@ impl FromStr for FrameRate {
     }
 }
 
-impl From<FrameRate> for String {
-    fn from(rate: FrameRate) -> Self {
-        rate.to_string()
-    }
-}
-
-impl TryFrom<String> for FrameRate {
-    type Error = ParseFrameRateError;
-
-    fn try_from(text: String) -> Result<Self, ParseFrameRateError> {
-        text.parse()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -80,20 +80,6 @@ impl FromStr for Speed {
     }
 }
 
-impl From<Speed> for String {
-    fn from(speed: Speed) -> Self {
-        speed.to_string()
-    }
-}
-
-impl TryFrom<String> for Speed {
-    type Error = ParseSpeedError;
-
-    fn try_from(text: String) -> Result<Self, ParseSpeedError> {
-        text.parse()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
