@@ -1,17 +1,27 @@
-//! Every request that the example workflows generate, for both families including chained frames, exactly as the client sends it.
+//! Every request that the example workflows generate, for both families including chained frames, as it arrives at the service.
 //!
 //! Frames that are rendered only during a run have placeholders: `https://frames.example/SHOT` if the service returns a URL, a data URI
 //! otherwise.
 
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::Request;
 use client::{Client, ClientConfig, PreparedRequest};
 use contract::Contract;
 use secrecy::SecretString;
+use serde_json::Value;
+use tokio::net::TcpListener;
 use workflow::plan::{MediaSource, Node, Plan};
 use workflow::{DirFiles, Options};
 
 use crate::support::program::root;
 
-fn requests(example: &str) -> String {
+/// What a transport adds, the same for every request.
+const OF_TRANSPORT: [&str; 4] = ["host", "content-length", "user-agent", "accept-encoding"];
+
+#[tokio::main(flavor = "current_thread")]
+async fn requests(example: &str) -> String {
     let folder = root().join("workflows");
     let text = fs_err::read(folder.join(example)).expect("the example is there");
     let plan = workflow::load(
@@ -22,19 +32,47 @@ fn requests(example: &str) -> String {
         Contract::embedded(),
     )
     .unwrap_or_else(|report| panic!("{report}"));
-    let url = "https://api.example.com".parse().expect("an address");
+    let arrived = Arc::<Mutex<Vec<String>>>::default();
+    let log = Arc::clone(&arrived);
+    let app = Router::new().fallback(async move |request: Request| {
+        let transcript = transcript(request).await;
+        log.lock().expect("no handler panics").push(transcript);
+    });
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    let url = url.parse().expect("an address");
     let client = Client::new(ClientConfig::new(url, SecretString::from("sk-never-shown"))).expect("a client");
-    let mut transcripts = Vec::new();
     for (_, node) in plan.nodes() {
         let request = node.complete(&inputs(&plan, node));
         let request = PreparedRequest::new(&request).expect("the request fits the contract");
-        let captured = client.capture_create(&request).expect("the request can be put on the wire");
-        transcripts.push(format!("# {}\n{captured}", node.name));
+        client.create(&request).await.expect_err("the response is empty");
+        let mut arrived = arrived.lock().expect("no handler panics");
+        let last = arrived.pop().expect("the request has arrived");
+        arrived.push(format!("# {}\n{last}", node.name));
     }
-    let transcripts = transcripts.join("\n\n");
+    let transcripts = arrived.lock().expect("no handler panics").join("\n\n");
     // Also if somebody accepts a snapshot that has it.
     assert!(!transcripts.contains("sk-never-shown"));
     transcripts
+}
+
+/// The request line, the headers without a secret, and the body as indented JSON.
+async fn transcript(request: Request) -> String {
+    let (parts, body) = request.into_parts();
+    let mut headers: Vec<String> = parts
+        .headers
+        .iter()
+        .filter(|(name, _)| !OF_TRANSPORT.contains(&name.as_str()))
+        .map(|(name, value)| match name.as_str() {
+            "authorization" => "authorization: [redacted]".to_owned(),
+            name => format!("{name}: {}", value.to_str().expect("a header in ASCII")),
+        })
+        .collect();
+    headers.sort();
+    let body = axum::body::to_bytes(body, 64 << 20).await.expect("a whole body");
+    let body: Value = serde_json::from_slice(&body).expect("a JSON body");
+    format!("{} {}\n{}\n\n{body:#}", parts.method, parts.uri, headers.join("\n"))
 }
 
 fn inputs(plan: &Plan, node: &Node) -> Vec<String> {

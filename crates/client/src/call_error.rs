@@ -42,7 +42,6 @@ const MAX_BODY_TEXT_BYTES: usize = 4096;
 
 impl HttpError {
     /// The error of a response with this body, of which the beginning is kept; `request` is the body of the submission that it answers.
-    #[must_use]
     pub fn new(
         description: &Contract,
         request: &str,
@@ -75,7 +74,6 @@ impl HttpError {
     }
 
     /// The same error as one whose outcome is open: with the beginning of the body, where that says more than its error.
-    #[must_use]
     pub fn with_body(&self) -> String {
         let error = self.refusal.error.as_ref().filter(|_| self.refusal.has_only_error);
         format!("{}", Described { response: self, error })
@@ -156,7 +154,6 @@ impl CallError {
     }
 
     /// The HTTP status, when there was a response.
-    #[must_use]
     pub fn status(&self) -> Option<u16> {
         match self {
             Self::Http(error) => Some(error.status),

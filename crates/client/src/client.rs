@@ -7,7 +7,6 @@ use std::{
 
 use contract::answer::Task;
 use contract::{Contract, TaskState};
-use futures_util::FutureExt as _;
 use progenitor_client::{ByteStream, Error, ResponseValue};
 use reqwest::{
     ClientBuilder,
@@ -19,8 +18,7 @@ use tracing::{Instrument, debug, debug_span};
 use url::Url;
 
 use crate::{
-    CallError, CapturedRequest, ClientConfig, ConfigError, Download, HttpError, PreparedRequest, Proxies,
-    Resume,
+    CallError, ClientConfig, ConfigError, Download, HttpError, PreparedRequest, Proxies, Resume,
     body::{self, ErrorBody},
     described::Described,
     generated,
@@ -124,7 +122,6 @@ impl Client {
                 poll_timeout: config.poll_timeout,
                 url: None,
                 resume: Resume::default(),
-                capture: None,
             };
             let text = base.as_str().trim_end_matches('/');
             Transport::Generated {
@@ -159,13 +156,11 @@ impl Client {
     }
 
     /// What the service is like.
-    #[must_use]
     pub fn description(&self) -> &Arc<Contract> {
         &self.shared.description
     }
 
     /// The service's base URL; of the built-in contract without `/v1`.
-    #[must_use]
     pub fn base_url(&self) -> &Url {
         &self.shared.base
     }
@@ -367,27 +362,6 @@ impl Client {
         };
         let span = debug_span!("fetch", host = target.host_str(), offset = resume.offset);
         self.follow_redirects(target.clone(), target, resume).instrument(span).await
-    }
-
-    /// The request that [`Self::create`] would send, without sending it.
-    ///
-    /// # Errors
-    /// [`CallError::NotSent`], when no URL can be built.
-    pub fn capture_create(&self, request: &PreparedRequest) -> Result<CapturedRequest, CallError> {
-        let submits = match &self.shared.transport {
-            Transport::Generated { submits, .. } => submits,
-            Transport::Described(described) => return described.capture(&self.shared.description, request),
-        };
-        let mut generated = submits.clone();
-        let captured = Arc::new(OnceLock::new());
-        generated.inner.capture = Some(Arc::clone(&captured));
-        // The hook ends the call before anything is waited for.
-        let called = generated.create_video().body(request.body().clone()).send().now_or_never();
-        match (captured.get(), called) {
-            (Some(request), _) => Ok(request.clone()),
-            (None, Some(Err(error))) => Err(CallError::not_sent(error.to_string())),
-            (None, _) => Err(CallError::not_sent("the request cannot be built")),
-        }
     }
 
     /// Downloads from `to`, following redirects; `from` is the URL that points there.

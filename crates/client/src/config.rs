@@ -36,7 +36,6 @@ pub struct ClientConfig {
 
 impl ClientConfig {
     /// A service of the built-in contract and a key, with times that suit services on the internet.
-    #[must_use]
     pub fn new(base_url: Url, api_key: SecretString) -> Self {
         Self {
             description: Arc::clone(Contract::embedded()),
@@ -52,7 +51,6 @@ impl ClientConfig {
     }
 
     /// The same for a service of another description.
-    #[must_use]
     pub fn described(self, description: Arc<Contract>) -> Self {
         Self { description, ..self }
     }

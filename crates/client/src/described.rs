@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::key::Key;
 use crate::unread_response::Response;
-use crate::{CallError, CapturedRequest, PreparedRequest, Resume, hooks, task_id};
+use crate::{CallError, PreparedRequest, Resume, hooks, task_id};
 
 /// What requests to the service have in common.
 #[derive(Debug)]
@@ -35,14 +35,6 @@ impl Described {
     ) -> Result<Response, CallError> {
         let request = self.submission(description, request)?;
         send(&self.submits, request).await
-    }
-
-    pub(crate) fn capture(
-        &self,
-        description: &Contract,
-        request: &PreparedRequest,
-    ) -> Result<CapturedRequest, CallError> {
-        Ok(CapturedRequest::new(&self.submission(description, request)?))
     }
 
     fn submission(&self, description: &Contract, request: &PreparedRequest) -> Result<Request, CallError> {

@@ -8,10 +8,7 @@
 //! | says that a body is `application/octet-stream`, as in the codegen view | say that it is JSON |
 //! | leaves a backslash in a task id, which URL parsers take for a slash | replace the URL |
 
-use std::{
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::time::Duration;
 
 use progenitor_client::{ClientHooks, Error, OperationInfo};
 use reqwest::{
@@ -21,7 +18,7 @@ use reqwest::{
 use tracing::debug;
 use url::Url;
 
-use crate::{CapturedRequest, Resume, generated, key::Key};
+use crate::{Resume, generated, key::Key};
 
 /// The generated client's inner state, which the hooks read.
 #[derive(Clone)]
@@ -33,8 +30,6 @@ pub(crate) struct HookState {
     pub(crate) resume: Resume,
     /// The URL of the task concerned, in which the whole id is percent-encoded.
     pub(crate) url: Option<Url>,
-    /// Where the request is put instead of being sent.
-    pub(crate) capture: Option<Arc<OnceLock<CapturedRequest>>>,
 }
 
 impl std::fmt::Debug for HookState {
@@ -69,10 +64,6 @@ impl ClientHooks<HookState> for generated::Client {
         let mut url = state.url.clone().unwrap_or_else(|| request.url().clone());
         state.key.apply(&mut url, request.headers_mut());
         *request.url_mut() = url;
-        if let Some(capture) = &state.capture {
-            let _ = capture.set(CapturedRequest::new(request));
-            return Err(Error::Custom("the request is captured instead of being sent".to_owned()));
-        }
         // Safe to log: the path holds a task id at most.
         debug!(method = %request.method(), path = request.url().path(), "sending a request");
         Ok(())

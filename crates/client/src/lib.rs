@@ -6,7 +6,6 @@
 //! | submit, poll, download | [`Client`] |
 //! | a request, checked and serialized once | [`PreparedRequest`] |
 //! | what went wrong, and whether a retry is safe | [`CallError`] |
-//! | a request as it would be sent, for snapshots | [`CapturedRequest`] |
 //! | the contract's types, as the service uses them too | [`types`] |
 //!
 //! The request types are generated from openapi.yaml by the build script. The API key is sent to the origin of the API only; it appears in no log,
@@ -14,7 +13,6 @@
 
 mod body;
 mod call_error;
-mod capture;
 mod client;
 mod config;
 mod described;
@@ -32,7 +30,6 @@ mod task_id;
 mod unread_response;
 
 pub use call_error::{CallError, HttpError};
-pub use capture::CapturedRequest;
 pub use client::{Cancelled, Client, Polled};
 pub use config::{ClientConfig, ConfigError};
 pub use contract::{Contract, FailureReason, PollError, Refused, TaskState, answer};

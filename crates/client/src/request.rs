@@ -66,19 +66,16 @@ impl PreparedRequest {
     }
 
     /// The model, where the body has no place for it.
-    #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
     }
 
     /// The body, as it is sent: canonical JSON, with members sorted and no white space.
-    #[must_use]
     pub fn body(&self) -> &Bytes {
         &self.body
     }
 
     /// SHA-256 of the body, and of the model where that is not a part of it, in lower-case hex. Identifies the request in the ledger and at the embedded service.
-    #[must_use]
     pub fn digest(&self) -> &str {
         &self.digest
     }

@@ -1,17 +1,10 @@
 //! What the contract accepts, the client can send: random requests against the contract's check and the generated types.
 #![expect(clippy::expect_used, reason = "tests may stop at the first surprise")]
 
-use std::sync::LazyLock;
-
-use client::{Client, ClientConfig, PreparedRequest};
+use client::PreparedRequest;
 use contract::{Contract, Field, FieldKind, Model, canonical_json};
 use proptest::{collection, prelude::*, sample::select, strategy::ValueTree};
 use serde_json::{Value, json};
-
-static CLIENT: LazyLock<Client> = LazyLock::new(|| {
-    let base = "https://api.example.com".parse().expect("a URL");
-    Client::new(ClientConfig::new(base, "sk-0123456789abcdef".to_owned().into())).expect("a client")
-});
 
 /// Values of every type, most of them wrong for most fields.
 fn any_value() -> impl Strategy<Value = Value> {
@@ -125,8 +118,7 @@ proptest! {
             Ok(prepared) => {
                 prop_assert!(!unknown && types_agree, "{request} {violations:?}");
                 // What was checked is what is sent: the type would drop empty lists.
-                let captured = CLIENT.capture_create(&prepared).expect("captured");
-                prop_assert_eq!(captured.body, canonical_json(&request));
+                prop_assert!(prepared.body() == canonical_json(&request).as_bytes(), "{}", request);
             }
             Err(error) => prop_assert!(unknown || !violations.is_empty(), "{request}: {error}"),
         }

@@ -67,12 +67,10 @@ impl EngineClient {
     }
 
     /// A client of an ingress in this process, as the simulation of a cluster has it. `address` is what it is called in messages.
-    #[must_use]
     pub fn in_process(ingress: Arc<dyn Ingress>, address: Url) -> Self {
         Self { transport: Transport::InProcess(ingress), ingress: address }
     }
 
-    #[must_use]
     pub fn ingress(&self) -> &Url {
         &self.ingress
     }

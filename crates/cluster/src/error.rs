@@ -60,7 +60,6 @@ pub enum ClusterError {
 
 impl ClusterError {
     /// The same error, for another one that was in the same call.
-    #[must_use]
     pub(crate) fn duplicate(&self) -> Self {
         match self {
             Self::Refused { url, status, message } => {
@@ -74,7 +73,6 @@ impl ClusterError {
     }
 
     /// Whether trying again later may help.
-    #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Store(error) => error.kind == SharedStoreErrorKind::Unavailable,
@@ -90,7 +88,6 @@ impl ClusterError {
 
     /// Whether a worker tries again until an operator has acted: what was paid for is not given up because credentials have expired or a bucket
     /// is missing.
-    #[must_use]
     pub fn needs_operator(&self) -> bool {
         match self {
             Self::Store(error) => {

@@ -148,7 +148,6 @@ fn is_file_name(name: &str) -> bool {
 }
 
 /// Whether a path relative to the workflow's folder stays inside of a worker's scratch folder.
-#[must_use]
 pub(crate) fn is_below_scratch(path: &Path) -> bool {
     let mut depth = NESTING.split('/').count();
     path.components().all(|part| match part {

@@ -55,25 +55,21 @@ impl Follower {
         Ok(Some(Self { client, store, head, plan, state, length: 0, output }))
     }
 
-    #[must_use]
     pub fn head(&self) -> &RunHead {
         &self.head
     }
 
     /// The plan of the run.
-    #[must_use]
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
     /// The state that the events so far led to.
-    #[must_use]
     pub fn state(&self) -> &RunState {
         &self.state
     }
 
     /// Whether the run has ended and all of its events were read.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.head.is_ended && self.length >= self.head.length
     }
@@ -115,7 +111,6 @@ impl Follower {
     }
 
     /// The summary of the run.
-    #[must_use]
     pub fn into_summary(self) -> RunSummary {
         self.state.into_summary(self.head.run)
     }

@@ -322,7 +322,6 @@ pub struct ThrottleNotice {
 impl ThrottleNotice {
     /// A request that was sent at `sent` was answered with 429. Without a `Retry-After`, a second is waited; one that asks for more than a run
     /// of a remote service heeds ([`scheduler::Policy::max_retry_after`]) does not hold the account for longer than that.
-    #[must_use]
     pub fn new(sent: Timestamp, retry_after: Option<Duration>) -> Self {
         let max = scheduler::Policy::remote().max_retry_after;
         Self { sent, wait: retry_after.unwrap_or(Duration::from_secs(1)).min(max) }

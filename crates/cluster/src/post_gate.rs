@@ -50,7 +50,6 @@ struct Tokens {
 
 impl PostGate {
     /// A gate without tokens. `boot` is random, unique for each start of a process.
-    #[must_use]
     pub fn new(boot: impl Into<String>) -> Self {
         Self { boot: boot.into(), tokens: Mutex::default() }
     }
@@ -70,7 +69,6 @@ impl PostGate {
     }
 
     /// Whether a token was issued here and is not used yet.
-    #[must_use]
     pub fn is_unused(&self, token: &PostToken) -> bool {
         token.boot == self.boot && matches!(self.lock().issued.get(&token.number), Some(None))
     }

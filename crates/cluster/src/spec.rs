@@ -52,7 +52,6 @@ pub struct SpecFile {
 
 impl RunSpec {
     /// The state before the first event. Workers and clients begin with the same one, so that the same events lead to the same state.
-    #[must_use]
     pub fn initial_state(
         &self,
         plan: Arc<Plan>,
@@ -69,7 +68,6 @@ impl RunSpec {
     }
 
     /// The first events of the run.
-    #[must_use]
     pub fn first_events(&self) -> Vec<Event> {
         let configured = (self.only.is_some() || self.fail_fast).then(|| Event::RunConfigured {
             only: self.only.clone(),
@@ -81,7 +79,6 @@ impl RunSpec {
 }
 
 /// The files beside the workflow that a plan needs: inputs of nodes and parts of films. Each once, sorted.
-#[must_use]
 pub fn plan_files(plan: &Plan) -> Vec<SpecFile> {
     let inputs = plan.nodes().flat_map(|(_, node)| &node.inputs).filter_map(|input| match &input.source {
         MediaSource::File { path, sha256, .. } | MediaSource::FileFrame { path, sha256, .. } => {
@@ -98,7 +95,6 @@ pub fn plan_files(plan: &Plan) -> Vec<SpecFile> {
 }
 
 /// The policy that a run is executed with: workers know how far their service is, and each poll is an invocation of its own.
-#[must_use]
 pub fn effective_policy(
     asked: &Policy,
     min_poll_interval: Duration,

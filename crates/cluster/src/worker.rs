@@ -139,7 +139,6 @@ pub(crate) struct LoadedSpec {
 
 impl Worker {
     /// A worker that serves nothing yet.
-    #[must_use]
     pub fn new(config: WorkerConfig) -> Self {
         let account_key = account_key(config.provider.identity(), config.provider.account());
         let in_progress = Arc::new(InProgress::default());
@@ -183,13 +182,11 @@ impl Worker {
     }
 
     /// The same worker with the version of its program, which Restate keeps with the address ([`EngineClient::register_version`]).
-    #[must_use]
     pub fn with_version(self, version: String) -> Self {
         Self { version, ..self }
     }
 
     /// The key of the account object of this worker's service and key.
-    #[must_use]
     pub fn account_key(&self) -> &str {
         &self.account_key
     }

@@ -32,7 +32,6 @@ pub struct Contract {
 impl Contract {
     /// The contract that this program was built with.
     #[cfg(feature = "validate")]
-    #[must_use]
     pub fn embedded() -> &'static Arc<Self> {
         static EMBEDDED_CONTRACT: LazyLock<Arc<Contract>> = LazyLock::new(|| {
             #[expect(
@@ -80,45 +79,38 @@ impl Contract {
     }
 
     /// The document itself: `OpenAPI` 3.0.3 with the extensions that openapi.yaml explains, and with the ids of the catalogue in each request's schema.
-    #[must_use]
     pub fn document(&self) -> &Value {
         &self.document
     }
 
     /// What the service is called.
-    #[must_use]
     pub fn title(&self) -> &str {
         self.document["info"]["title"].as_str().unwrap_or_default()
     }
 
     /// The version of the interface, such as `1.0.0` (spec 9).
-    #[must_use]
     pub fn version(&self) -> &str {
         &self.spec.version
     }
 
     /// The document as the client's generator has to see it, so that it drops nothing: shapes without constraints, and
     /// answers as raw bytes.
-    #[must_use]
     pub fn codegen_view(&self) -> Value {
         view::codegen(&self.document)
     }
 
     /// The document for tools that test a service over HTTP: without extensions.
-    #[must_use]
     pub fn test_view(&self) -> Value {
-        view::test_tools(&self.document)
+        view::without_extensions(&self.document)
     }
 
     /// The JSON Schema (2020-12) of a request: `if`/`then` on `model`, so that an error names the field, and each
     /// cross-field rule as a `not`. Stands alone, with `$defs`.
-    #[must_use]
     pub fn request_schema(&self) -> Value {
         view::request_schema(&self.document, &self.spec)
     }
 
     /// The JSON Schemas (2020-12) of all components by name, cross-field rules included, as they go into `$defs`.
-    #[must_use]
     pub fn definitions(&self) -> Map<String, Value> {
         view::definitions(&self.document, &self.spec)
     }
@@ -129,19 +121,16 @@ impl Contract {
     }
 
     /// The component that is the request of a family, such as `VideoRequestA`: its key in [`Self::definitions`].
-    #[must_use]
     pub fn request_component(&self, family: &Family) -> Option<&str> {
         self.family(family).map(|family| family.component.as_str())
     }
 
     /// The catalogue of models (spec 2.1), in the document's order: those that it lists.
-    #[must_use]
     pub fn models(&self) -> &[Arc<Model>] {
         &self.spec.catalogue.models
     }
 
     /// A model by its id; also one that the document takes without listing it (`match`).
-    #[must_use]
     pub fn model(&self, id: &str) -> Option<Arc<Model>> {
         self.spec.catalogue.model(id)
     }
@@ -152,25 +141,21 @@ impl Contract {
     }
 
     /// The top-level fields of a family's request, in the document's order; empty for an unknown family.
-    #[must_use]
     pub fn fields(&self, family: &Family) -> &[Field] {
         self.family(family).map_or(&[], |family| &family.fields)
     }
 
     /// A top-level field of a family's request by its name.
-    #[must_use]
     pub fn field(&self, family: &Family, name: &str) -> Option<&Field> {
         self.fields(family).iter().find(|field| field.name == name)
     }
 
     /// What the schema says of the values of a word; `None` where it does not.
-    #[must_use]
     pub fn word_field(&self, family: &Family, word: Word) -> Option<&Field> {
         self.family(family)?.words.iter().find(|(known, _)| *known == word).map(|(_, field)| field)
     }
 
     /// What the service takes where a request does not say a word, if the document has it.
-    #[must_use]
     pub fn default_of(&self, model: &Model, word: Word) -> Option<&Value> {
         let places = model.inputs.get(word)?.places();
         let mut fields = places.filter_map(|at| self.field(&model.family, at.as_str().strip_prefix('/')?));
@@ -197,7 +182,6 @@ impl Contract {
     }
 
     /// Where the service is; `None` where the document leaves that to its user.
-    #[must_use]
     pub fn server(&self) -> Option<&str> {
         self.servers().next()
     }
@@ -208,62 +192,52 @@ impl Contract {
     }
 
     /// The environment variable that usually has the API key, where the document names one.
-    #[must_use]
     pub fn key_variable(&self) -> Option<&str> {
         self.spec.access.key_variable.as_deref()
     }
 
     /// Where the API key goes in a request.
-    #[must_use]
     pub fn key_place(&self) -> &KeyPlace {
         &self.spec.access.key
     }
 
     /// The shortest time between two polls of a task, where the service asks for one.
-    #[must_use]
     pub fn poll_interval(&self) -> Option<std::time::Duration> {
         self.spec.tasks.poll_interval()
     }
 
     /// The operation that gives the result of a completed task, where that is a request of its own.
-    #[must_use]
     pub fn result(&self) -> Option<&Operation> {
         self.spec.tasks.operations.result.as_ref()
     }
 
     /// The operation that accepts a task.
-    #[must_use]
     pub fn submit(&self) -> &Operation {
         &self.spec.tasks.operations.submit
     }
 
     /// The operation that describes a task.
-    #[must_use]
     pub fn poll(&self) -> &Operation {
         &self.spec.tasks.operations.poll
     }
 
     /// The operation that gives the bytes of a video; `None` where it has a URL only.
-    #[must_use]
     pub fn content(&self) -> Option<&Operation> {
         self.spec.tasks.operations.content.as_ref()
     }
 
     /// The operation that cancels a task, and the states in which it does.
-    #[must_use]
     pub fn cancel(&self) -> Option<(&Operation, &[crate::TaskState])> {
         let tasks = &self.spec.tasks;
         Some((tasks.operations.cancel.as_ref()?, &tasks.cancel.as_ref()?.states))
     }
 
     /// Whether a completed task has the URL of its last frame.
-    #[must_use]
     pub fn gives_last_frame(&self) -> bool {
         !self.spec.tasks.last_frame.is_empty()
     }
 
     /// Where a request's body has the model's id; `None` where it is a part of the path.
-    #[must_use]
     pub fn model_place(&self) -> Option<&Pointer> {
         match &self.spec.tasks.model {
             ModelPlace::Body(pointer) => Some(pointer),
@@ -272,7 +246,6 @@ impl Contract {
     }
 
     /// The parameter of the path that takes the model's id, where the body has no place for it.
-    #[must_use]
     pub fn model_parameter(&self) -> Option<&str> {
         match &self.spec.tasks.model {
             ModelPlace::Body(_) => None,
@@ -292,20 +265,17 @@ impl Contract {
     /// The first violation is the one to report when only one can be. An absent or unknown `model` is reported alone, because
     /// nothing else can be checked; its message lists the ids, the closest first. Unknown members are accepted, as the document
     /// allows them. At most 100 violations are returned.
-    #[must_use]
     pub fn check_request(&self, request: &Value) -> Vec<Violation> {
         self.checks.request(&self.spec, request)
     }
 
     /// The same for a request to a family, whose body need not have the model's id.
-    #[must_use]
     pub fn check_request_of(&self, family: &Family, request: &Value) -> Vec<Violation> {
         self.checks.request_of(&self.spec, family, request)
     }
 
     /// What the API reference does not forbid in a create request but leaves open, so that a service may refuse it: the matches of the rules of
     /// [`Severity::Warning`](crate::Severity). At most 100.
-    #[must_use]
     pub fn check_request_warnings(&self, request: &Value) -> Vec<Violation> {
         let model = request.get("model").and_then(Value::as_str).and_then(|id| self.model(id));
         model
@@ -314,25 +284,21 @@ impl Contract {
     }
 
     /// A validator for many similar requests, which memoizes what is valid. It agrees with [`Self::check_request_of`].
-    #[must_use]
     pub fn incremental_validator(&self) -> IncrementalValidator<'_> {
         IncrementalValidator::new(&self.spec, &self.checks)
     }
 
     /// What the client's types demand of a field beyond [`Self::check_request`]; `None` where that is nothing.
-    #[must_use]
     pub fn field_shape(&self, family: &Family, field: &str) -> Option<&FieldShape> {
         self.checks.shape(family, field)
     }
 
     /// Checks a task object (spec 2.5 and 3). For what proves that a service keeps the contract: the client reads tasks leniently instead.
-    #[must_use]
     pub fn check_task(&self, task: &Value) -> Vec<Violation> {
         self.checks.task(&self.spec, task)
     }
 
     /// Checks the body of an error response (spec 7). For what proves that a service keeps the contract: the client reads errors leniently instead.
-    #[must_use]
     pub fn check_error(&self, body: &Value) -> Vec<Violation> {
         self.checks.error(&self.spec, body)
     }

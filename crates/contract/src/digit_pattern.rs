@@ -16,7 +16,6 @@ const MAX_SIZE: usize = 1 << 20;
 
 impl Field {
     /// The numbers from 0 to 999 that a [`Field::is_digit_string`] takes.
-    #[must_use]
     pub fn numbers(&self) -> Option<BTreeSet<u32>> {
         self.pattern.as_deref().filter(|_| self.is_digit_string).and_then(numbers)
     }

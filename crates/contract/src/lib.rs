@@ -33,7 +33,7 @@ mod violation;
 #[cfg(feature = "validate")]
 mod with_models;
 
-pub use canonical::{canonical_json, canonical_object};
+pub use canonical::canonical_json;
 #[cfg(feature = "validate")]
 pub use check::{
     FieldShape, IncrementalValidator, UnknownMember, listed_synonym, nearest_model, nearest_name,

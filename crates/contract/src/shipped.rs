@@ -26,7 +26,6 @@ impl Contract {
     }
 
     /// A description that the program brings along.
-    #[must_use]
     pub fn shipped(name: &str) -> Option<&'static Arc<Self>> {
         if name == VIDEOS_V1 {
             return Some(Self::embedded());

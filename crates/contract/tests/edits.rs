@@ -2,7 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 
-use contract::{Contract, ResolutionSource, SpecError, TaskState};
+use contract::{Contract, ResolutionSource, SpecError, TaskState, Word};
 use serde_json::{Value, json};
 
 fn edited(edit: impl FnOnce(&mut Value)) -> Result<Contract, SpecError> {
@@ -63,8 +63,8 @@ fn edit_new_model_needs_no_code() {
     let model = contract.model(id).expect("in the catalogue");
     assert_eq!(model.family.as_str(), "B");
     assert_eq!(model.resolutions(), ["1080p"]);
-    assert_eq!(model.inputs.first_frame.as_ref().map(|place| place.at.as_str()), Some("/image"));
-    assert_eq!(model.inputs.reference_image, None);
+    assert_eq!(model.inputs.get(Word::FirstFrame).map(|place| place.at.as_str()), Some("/image"));
+    assert_eq!(model.inputs.get(Word::ReferenceImage), None);
     assert_eq!(contract.check_request(&json!({ "model": id, "prompt": "x", "image": "AAAA" })), []);
     // The rules of the family are the new model's too.
     let violations = contract.check_request(&json!({ "model": id, "prompt": "x" }));

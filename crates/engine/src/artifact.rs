@@ -24,7 +24,6 @@ pub fn verify(artifact: &Artifact) -> std::io::Result<bool> {
 }
 
 /// SHA-256 of bytes, lower-case hex.
-#[must_use]
 pub fn sha256(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
 }
@@ -52,13 +51,11 @@ pub fn file_sha256(path: &Path) -> std::io::Result<String> {
 
 /// The file name of a node's video: its own name made safe, and the beginning of its key, so that two versions of a shot never
 /// share a file and nothing paid for is overwritten.
-#[must_use]
 pub fn file_name(node: &Node, key: &NodeKey) -> String {
     file_name_of(&node.name, key)
 }
 
 /// As [`file_name`], by the node's name.
-#[must_use]
 pub fn file_name_of(node: &str, key: &NodeKey) -> String {
     let mut name = String::new();
     for letter in node.chars() {
@@ -81,7 +78,6 @@ pub fn file_name_of(node: &str, key: &NodeKey) -> String {
 const KEY_DIGITS: usize = 12;
 
 /// The beginning of the key, with its number, in the name of a video: `0123456789ab`, `0123456789ab-2`.
-#[must_use]
 pub(crate) fn key_of_file_name(name: &str) -> Option<&str> {
     let (stem, extension) = name.rsplit_once('.')?;
     if !media::VIDEO_EXTENSIONS.contains(&extension) {

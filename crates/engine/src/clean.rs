@@ -53,7 +53,6 @@ pub enum FileUse {
 
 impl FileUse {
     /// Whether the file may be removed; `paid`: also what was paid for.
-    #[must_use]
     pub fn is_removable(self, paid: bool) -> bool {
         match self {
             Self::Task | Self::Process => false,

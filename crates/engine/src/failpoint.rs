@@ -2,7 +2,15 @@
 //!
 //! Without the feature `failpoints`, which only test builds enable, only the list of commit points is compiled.
 
+#[cfg(feature = "failpoints")]
+mod testing;
+
 use scheduler::EventKind;
+
+#[cfg(feature = "failpoints")]
+pub use testing::{Hook, install, limit_pages, run_blocking_inline, set_frame_time};
+#[cfg(feature = "failpoints")]
+pub(crate) use testing::{hit, is_blocking_inline, join_time, max_pages};
 
 /// Before or after a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +49,6 @@ impl CommitPoint {
     }
 
     /// Its name; for an event, the event's kind.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Event(kind) => kind.as_str(),
@@ -54,80 +61,12 @@ impl CommitPoint {
     }
 }
 
-/// Called at each commit point with its name, such as `prepared`.
-#[cfg(feature = "failpoints")]
-pub type Hook = fn(Boundary, &str);
-
-#[cfg(feature = "failpoints")]
-static HOOK: std::sync::OnceLock<Hook> = std::sync::OnceLock::new();
-
-/// Installs the hook for the process. Only the first call has an effect.
-#[cfg(feature = "failpoints")]
-pub fn install(hook: Hook) {
-    let _ = HOOK.set(hook);
-}
-
 /// Called on both sides of each commit.
-#[inline]
-pub(crate) fn hit(side: Boundary, kind: &str) {
-    #[cfg(feature = "failpoints")]
-    {
-        assert!(CommitPoint::all().any(|point| point.as_str() == kind), "`{kind}` is not a commit point");
-        if let Some(hook) = HOOK.get() {
-            hook(side, kind);
-        }
-    }
-    #[cfg(not(feature = "failpoints"))]
-    let _ = (side, kind);
-}
+#[cfg(not(feature = "failpoints"))]
+pub(crate) fn hit(_: Boundary, _: &str) {}
 
-#[cfg(feature = "failpoints")]
-thread_local! {
-    static INLINE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
-}
-
-/// Makes runs on this thread do blocking work on it too, so that a simulation is deterministic.
-#[cfg(feature = "failpoints")]
-pub fn run_blocking_inline() {
-    INLINE.set(true);
-}
-
-#[cfg(feature = "failpoints")]
-pub(crate) fn is_blocking_inline() -> bool {
-    INLINE.get()
-}
-
-/// Limits the size of ledgers opened from now on, as a full disk would. Only the first call has an effect.
-#[cfg(feature = "failpoints")]
-pub fn limit_pages(pages: u32) {
-    let _ = MAX_PAGES.set(pages);
-}
-
-/// Measures the time of joining a film by its frames, each of which takes this long, so that what is reported of it does not depend on the
-/// machine. Only the first call has an effect.
-#[cfg(feature = "failpoints")]
-pub fn set_frame_time(time: std::time::Duration) {
-    let _ = FRAME_TIME.set(time);
-}
-
-#[cfg(feature = "failpoints")]
-static FRAME_TIME: std::sync::OnceLock<std::time::Duration> = std::sync::OnceLock::new();
-
-/// How long the first `frames` of a film have taken, if [`set_frame_time`] says so; otherwise it is measured.
-#[inline]
-pub(crate) fn join_time(frames: u64) -> Option<std::time::Duration> {
-    #[cfg(feature = "failpoints")]
-    let time = FRAME_TIME.get().map(|time| time.saturating_mul(u32::try_from(frames).unwrap_or(u32::MAX)));
-    #[cfg(not(feature = "failpoints"))]
-    let (time, _) = (None, frames);
-    time
-}
-
-#[cfg(feature = "failpoints")]
-static MAX_PAGES: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
-
-/// The limit set by [`limit_pages`].
-#[cfg(feature = "failpoints")]
-pub(crate) fn max_pages() -> Option<u32> {
-    MAX_PAGES.get().copied()
+/// How long the first frames of a film have taken, if a test says so; otherwise it is measured.
+#[cfg(not(feature = "failpoints"))]
+pub(crate) fn join_time(_: u64) -> Option<std::time::Duration> {
+    None
 }

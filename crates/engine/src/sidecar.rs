@@ -70,7 +70,6 @@ pub struct Sidecar {
     /// The currency of the price table.
     pub currency: Option<String>,
     /// When the video was complete on disk.
-    #[schemars(with = "i64")]
     pub completed_at: Timestamp,
 }
 
@@ -174,14 +173,12 @@ impl Sidecar {
     }
 
     /// The same with its video.
-    #[must_use]
     pub(crate) fn with_video(self, video: &Artifact, completed_at: Timestamp) -> Self {
         let Artifact { sha256, first_sha256, bytes, .. } = video.clone();
         Self { sha256, first_sha256, bytes, completed_at, ..self }
     }
 
     /// The name of its file.
-    #[must_use]
     pub fn file_name(&self) -> String {
         file_name(&self.sha256, &self.key)
     }
@@ -289,7 +286,6 @@ pub(crate) fn read_folder(folder: &Path) -> io::Result<Vec<(PathBuf, Result<Side
 }
 
 /// The JSON Schema of a sidecar.
-#[must_use]
 pub fn schema() -> Value {
     schemars::schema_for!(Sidecar).to_value()
 }

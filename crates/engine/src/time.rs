@@ -11,12 +11,10 @@ pub struct Clock {
 
 impl Clock {
     /// A clock that reads `now` at this moment and then advances with tokio's (which tests can pause).
-    #[must_use]
     pub fn starting_at(now: Timestamp) -> Self {
         Self { epoch: now, started: tokio::time::Instant::now() }
     }
 
-    #[must_use]
     pub fn now(&self) -> Timestamp {
         self.epoch.after(self.started.elapsed())
     }

@@ -614,44 +614,6 @@ fn append_disk_full_rejects_whole_batch() {
     );
 }
 
-/// A task that a later run found finished may have ended at any time in between.
-#[test]
-fn first_polls_ignore_time_without_a_run() {
-    let (_folder, ledger) = new();
-    let plan = plan(&["a", "b"]);
-    let write_at = |run_lock: &RunLock, time, event| {
-        ledger
-            .append(run_lock, &plan, Timestamp(time), vec![(event, Persist::Yes)])
-            .expect("it can be written");
-    };
-    let submitted = |node, attempt: &str| Event::Submitted {
-        node: NodeIx::new(node),
-        attempt: AttemptId::from(attempt),
-        task: TaskId(format!("task of {attempt}")),
-    };
-    let downloaded = |node, attempt: &str| Event::Downloaded {
-        node: NodeIx::new(node),
-        attempt: AttemptId::from(attempt),
-        artifact: artifact(),
-        cost: None,
-    };
-    let service = "https://api.example.com";
-    let model = &plan.node(NodeIx::new(0)).model;
-    let age = || ledger.first_polls(service).expect("a readable ledger").age(model);
-    let first = begin(&ledger, "first", BudgetCaps::default());
-    write_at(&first, 1_000, prepared(0, "a", 1));
-    write_at(&first, 1_000, submitted(0, "a"));
-    ledger.end(&first, Timestamp(1_500)).expect("it ends");
-    let second = begin(&ledger, "second", BudgetCaps::default());
-    write_at(&second, 40_000_000, downloaded(0, "a"));
-    write_at(&second, 40_000_000, prepared(1, "b", 1));
-    write_at(&second, 40_000_000, submitted(1, "b"));
-    write_at(&second, 40_060_000, downloaded(1, "b"));
-    assert_eq!(age(), None, "the run may have been away");
-    ledger.end(&second, Timestamp(40_060_001)).expect("it ends");
-    assert_eq!(age(), Some(Duration::from_secs(57)), "the night is nobody's duration");
-}
-
 /// Several runs may begin at once in a folder without a ledger.
 #[test]
 fn open_by_several_at_once_creates_one_ledger() {

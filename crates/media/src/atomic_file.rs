@@ -41,13 +41,11 @@ impl AtomicFile {
         Ok(Self(NamedTempFile::from_parts(file, TempPath::try_from_path(path)?)))
     }
 
-    #[must_use]
     pub fn file(&self) -> &File {
         self.0.as_file()
     }
 
     /// Its temporary name.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.0.path()
     }

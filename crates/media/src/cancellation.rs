@@ -17,7 +17,6 @@ impl Cancellation {
     }
 
     /// Whether [`Self::cancel`] was called.
-    #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

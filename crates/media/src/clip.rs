@@ -38,19 +38,16 @@ pub struct AudioSpec {
 
 impl ClipSpec {
     /// A silent clip with the usual limit on its bit rate.
-    #[must_use]
     pub fn new(width: u32, height: u32, frame_rate: FrameRate) -> Self {
         Self { width, height, frame_rate, audio: None, bits_per_second: None, effort: Effort::Full }
     }
 
     /// The same with sound.
-    #[must_use]
     pub fn with_audio(self, sample_rate: u32, channels: u16) -> Self {
         Self { audio: Some(AudioSpec { sample_rate, channels }), ..self }
     }
 
     /// The same with another effort.
-    #[must_use]
     pub fn with_effort(self, effort: Effort) -> Self {
         Self { effort, ..self }
     }
@@ -193,7 +190,6 @@ impl ClipWriter {
     }
 
     /// Frames so far.
-    #[must_use]
     pub fn frames(&self) -> u64 {
         self.samples.len() as u64
     }

@@ -72,7 +72,6 @@ pub enum MediaError {
 
 impl MediaError {
     /// The same failure with the file's name, unless it has one already.
-    #[must_use]
     pub fn at(self, path: &Path) -> Self {
         match self {
             Self::At { .. } => self,
@@ -81,7 +80,6 @@ impl MediaError {
     }
 
     /// The failure itself, without the file.
-    #[must_use]
     pub fn root(&self) -> &Self {
         match self {
             Self::At { source, .. } => source.root(),
@@ -90,7 +88,6 @@ impl MediaError {
     }
 
     /// Whether ffmpeg might handle what this crate does not support natively.
-    #[must_use]
     pub fn needs_ffmpeg(&self) -> bool {
         matches!(self.root(), Self::NeedsFfmpeg { .. })
     }

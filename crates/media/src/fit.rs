@@ -21,7 +21,6 @@ pub(crate) const BLUR_BRIGHTNESS: u16 = 140;
 
 impl RgbImage {
     /// The image in another size, with its aspect ratio preserved.
-    #[must_use]
     pub(crate) fn fitted(&self, fit: Fit, (width, height): (u32, u32)) -> Self {
         match fit {
             Fit::Letterbox => self.letterboxed(width, height),

@@ -17,33 +17,28 @@ pub struct RgbImage {
 
 impl RgbImage {
     /// A black image. A side of 0 is taken as 1.
-    #[must_use]
     pub fn new(width: u32, height: u32) -> Self {
         let (width, height) = (width.max(1), height.max(1));
         Self { width, height, pixels: vec![0; width as usize * height as usize * 3] }
     }
 
     /// An image from its bytes; `None` unless there are exactly `width * height * 3` of them and no side is zero.
-    #[must_use]
     pub fn from_pixels(width: u32, height: u32, pixels: Vec<u8>) -> Option<Self> {
         let expected = u64::from(width) * u64::from(height) * 3;
         (expected > 0 && pixels.len() as u64 == expected).then_some(Self { width, height, pixels })
     }
 
     /// Columns.
-    #[must_use]
     pub fn width(&self) -> u32 {
         self.width
     }
 
     /// Rows.
-    #[must_use]
     pub fn height(&self) -> u32 {
         self.height
     }
 
     /// All bytes: `r, g, b` of each pixel, row after row.
-    #[must_use]
     pub fn pixels(&self) -> &[u8] {
         &self.pixels
     }
@@ -54,14 +49,12 @@ impl RgbImage {
     }
 
     /// One row of `width * 3` bytes. Panics when `y` is not below the height, as indexing does.
-    #[must_use]
     pub fn row(&self, y: u32) -> &[u8] {
         let stride = self.width as usize * 3;
         &self.pixels[y as usize * stride..][..stride]
     }
 
     /// The pixel at `(x, y)`. Panics outside the image, as indexing does.
-    #[must_use]
     pub fn pixel(&self, x: u32, y: u32) -> [u8; 3] {
         let row = self.row(y);
         let index = x as usize * 3;
@@ -82,7 +75,6 @@ impl RgbImage {
     }
 
     /// The image scaled to another size, filtered (Catmull-Rom), with the same result on every processor. The aspect ratio is the caller's business.
-    #[must_use]
     pub(crate) fn resized(&self, width: u32, height: u32) -> Self {
         let (width, height) = (width.max(1), height.max(1));
         if (width, height) == (self.width, self.height) {
@@ -102,7 +94,6 @@ impl RgbImage {
     }
 
     /// The image, made smaller if a side has more than `side` pixels.
-    #[must_use]
     pub fn within(self, side: u32) -> Self {
         if self.width.max(self.height) <= side {
             return self;
@@ -117,7 +108,6 @@ impl RgbImage {
     }
 
     /// The image scaled to another size with its aspect ratio preserved, on black bars.
-    #[must_use]
     pub(crate) fn letterboxed(&self, width: u32, height: u32) -> Self {
         let (inner_width, inner_height) = self.size_inside((width, height));
         let inner = self.resized(inner_width, inner_height);
@@ -157,7 +147,6 @@ fn fit_inside(inner: (u32, u32), outer: (u32, u32)) -> (u32, u32) {
 ///
 /// # Panics
 /// Never: an [`RgbImage`] holds exactly the bytes that its size asks for.
-#[must_use]
 pub fn encode_png(image: &RgbImage) -> Vec<u8> {
     let mut bytes = Vec::new();
     let encoder = image::codecs::png::PngEncoder::new_with_quality(

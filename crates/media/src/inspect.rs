@@ -179,7 +179,6 @@ impl InputInfo {
     }
 
     /// Whether it is an image, a video or audio.
-    #[must_use]
     pub fn kind(&self) -> MediaKind {
         self.media_type.kind()
     }

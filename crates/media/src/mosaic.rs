@@ -20,7 +20,6 @@ pub struct Mosaic {
 impl Mosaic {
     /// A layout of `count` tiles with images of `tile` pixels (width, height) over labels of the same width and of `label_height` pixels. Sides
     /// are made even.
-    #[must_use]
     pub fn new(count: usize, columns: usize, tile: (u32, u32), label_height: u32) -> Self {
         let even = |side: u32| side.max(2) & !1;
         let count = u32::try_from(count).unwrap_or(u32::MAX).max(1);
@@ -33,13 +32,11 @@ impl Mosaic {
     }
 
     /// Width and height of a tile's image.
-    #[must_use]
     pub fn tile(&self) -> (u32, u32) {
         self.tile
     }
 
     /// Width and height of a tile's label.
-    #[must_use]
     pub fn label(&self) -> (u32, u32) {
         (self.tile.0, self.label_height)
     }

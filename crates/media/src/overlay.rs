@@ -21,7 +21,6 @@ pub struct Overlay {
 impl Overlay {
     /// Ink with its upper left corner at a position, which is rounded down to even numbers. `opacity` is 0 for what stays as it is and 255 for ink,
     /// row after row; `None` unless there is one value for each pixel.
-    #[must_use]
     pub fn new((x, y): (u32, u32), ink: RgbImage, opacity: Vec<u8>) -> Option<Self> {
         let pixels = u64::from(ink.width()) * u64::from(ink.height());
         (opacity.len() as u64 == pixels).then_some(Self { position: (x & !1, y & !1), ink, opacity })
@@ -61,7 +60,6 @@ pub struct Overlays {
 
 impl Overlays {
     /// These and others, of which those that begin later lie above.
-    #[must_use]
     pub fn merged(self, other: Self) -> Self {
         let mut order: Vec<(OverlaySpan, bool, usize)> =
             Vec::with_capacity(self.spans.len() + other.spans.len());

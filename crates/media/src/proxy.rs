@@ -10,7 +10,6 @@ const SIDE: u32 = 180;
 const KEY_INTERVAL: u32 = 12;
 
 /// Whether a video of this size is so much larger than its proxy that it is worth one.
-#[must_use]
 pub fn needs_proxy(width: u32, height: u32) -> bool {
     width.min(height) > SIDE * 3 / 2
 }

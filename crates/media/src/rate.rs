@@ -14,13 +14,11 @@ impl FrameRate {
     pub const CINEMA: Self = Self::per_second(NonZeroU32::MIN.saturating_add(23));
 
     /// A whole number of frames per second.
-    #[must_use]
     pub const fn per_second(frames: NonZeroU32) -> Self {
         Self { numerator: frames, denominator: NonZeroU32::MIN }
     }
 
     /// `numerator / denominator` frames per second, reduced; `None` when either is zero.
-    #[must_use]
     pub fn new(numerator: u32, denominator: u32) -> Option<Self> {
         let divisor = greatest_common_divisor(u64::from(numerator), u64::from(denominator)).max(1) as u32;
         Some(Self {
@@ -30,25 +28,21 @@ impl FrameRate {
     }
 
     /// The upper part of the fraction.
-    #[must_use]
     pub fn numerator(self) -> u32 {
         self.numerator.get()
     }
 
     /// The lower part of the fraction.
-    #[must_use]
     pub fn denominator(self) -> u32 {
         self.denominator.get()
     }
 
     /// Frames per second.
-    #[must_use]
     pub fn as_f64(self) -> f64 {
         f64::from(self.numerator()) / f64::from(self.denominator())
     }
 
     /// How long `frames` last, rounded to a nanosecond.
-    #[must_use]
     pub fn duration_of(self, frames: u64) -> std::time::Duration {
         duration(u128::from(frames) * u128::from(self.denominator()), self.numerator())
     }

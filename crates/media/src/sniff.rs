@@ -47,7 +47,6 @@ pub enum MediaKind {
 
 impl MediaType {
     /// The format that a file's magic bytes indicate. The rest of the file may still be damaged: see [`crate::inspect`].
-    #[must_use]
     pub fn sniff(bytes: &[u8]) -> Option<Self> {
         Some(match bytes {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Self::Png,
@@ -70,7 +69,6 @@ impl MediaType {
     }
 
     /// The IANA media type, as in a data URI.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Png => "image/png",
@@ -90,7 +88,6 @@ impl MediaType {
     }
 
     /// Whether it is an image, a video or audio.
-    #[must_use]
     pub fn kind(self) -> MediaKind {
         match self {
             Self::Png | Self::Jpeg | Self::WebP | Self::Gif => MediaKind::Image,
@@ -100,7 +97,6 @@ impl MediaType {
     }
 
     /// The format with its article, for messages: `a PNG image`.
-    #[must_use]
     pub fn description(self) -> &'static str {
         match self {
             Self::Png => "a PNG image",
@@ -163,7 +159,6 @@ pub fn video_extension(path: &Path) -> io::Result<&'static str> {
 }
 
 /// A description of the content of a file, for messages; also names common files that are not media.
-#[must_use]
 pub fn describe_content(bytes: &[u8]) -> &'static str {
     name_content(bytes).unwrap_or("an unknown format")
 }

@@ -54,7 +54,6 @@ pub struct Job {
 
 impl Job {
     /// A silent clip of a prompt alone: of this size in pixels and these seconds, 24 frames per second, with seed 1.
-    #[must_use]
     pub fn new(prompt: &str, (width, height): (u32, u32), seconds: f64) -> Self {
         Self {
             prompt: prompt.to_owned(),
@@ -77,7 +76,6 @@ impl Job {
     }
 
     /// The number of frames, at least one.
-    #[must_use]
     pub fn frames_total(&self) -> u32 {
         (self.seconds * f64::from(self.frame_rate)).round().max(1.0) as u32
     }

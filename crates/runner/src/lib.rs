@@ -55,13 +55,11 @@ use error::CommandError;
 use exit::Exit;
 
 /// Runs the program with the arguments and the environment of this process.
-#[must_use]
 pub fn main() -> ExitCode {
     main_with(Arc::new(renderer::Animatic))
 }
 
 /// As [`main`]: the embedded service renders with `renderer`, and so does `serve` without `--renderer`.
-#[must_use]
 pub fn main_with(renderer: Arc<dyn renderer::Renderer>) -> ExitCode {
     let arguments = match arguments::parse(std::env::args_os().collect()) {
         Ok(arguments) => arguments,

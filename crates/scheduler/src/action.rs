@@ -75,7 +75,6 @@ pub struct Download {
 
 impl Download {
     /// Whether this try uses the URL from the task, and not the content endpoint.
-    #[must_use]
     pub fn uses_url(&self) -> bool {
         self.url.is_some() && self.source_index.is_multiple_of(2)
     }

@@ -44,13 +44,11 @@ pub struct Artifact {
 impl Artifact {
     /// The hash that stands for the video in the keys of shots that take frames from it: that of the file that was downloaded first. Another
     /// delivery of the same task is the same video, and what continues it is not other work.
-    #[must_use]
     pub fn identity_sha256(&self) -> &str {
         self.first_sha256.as_ref().unwrap_or(&self.sha256)
     }
 
     /// The same video, delivered again for a task whose video was on record before with this identity ([`Self::identity_sha256`]).
-    #[must_use]
     pub fn delivered_after(mut self, identity: Option<&str>) -> Self {
         if let Some(identity) = identity {
             self.first_sha256 = Some(identity.to_owned()).filter(|first| *first != self.sha256);
@@ -59,7 +57,6 @@ impl Artifact {
     }
 
     /// The URL of the last frame if it is valid for at least `margin` longer.
-    #[must_use]
     pub fn usable_last_frame_url(&self, now: Timestamp, margin: Duration) -> Option<&str> {
         match self.expires_at {
             Some(expires) if now.after(margin) >= expires => None,

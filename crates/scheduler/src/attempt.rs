@@ -31,7 +31,6 @@ pub struct Attempt {
 
 impl Attempt {
     /// An attempt of this run, without a task.
-    #[must_use]
     pub fn new(id: AttemptId, state: AttemptState, now: Timestamp) -> Self {
         Self {
             id,
@@ -48,7 +47,6 @@ impl Attempt {
     }
 
     /// Whether this run submitted it and it was, or may have been, accepted: it costs money, or may.
-    #[must_use]
     pub(crate) fn is_submission(&self) -> bool {
         !self.is_adopted
             && match self.state {

@@ -17,7 +17,6 @@ macro_rules! attempt_states {
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
             /// The stored name.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$name => $text,)*
@@ -53,13 +52,11 @@ attempt_states! {
 
 impl AttemptState {
     /// The state of this name; `None` if there is none.
-    #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|state| state.as_str() == name)
     }
 
     /// Whether the attempt keeps its key from being submitted again.
-    #[must_use]
     pub const fn holds_key(self) -> bool {
         match self {
             Self::Intended
@@ -73,7 +70,6 @@ impl AttemptState {
     }
 
     /// Whether a task is or may be in flight, for which the budget is reserved.
-    #[must_use]
     pub const fn is_in_flight(self) -> bool {
         match self {
             Self::Intended | Self::Indeterminate | Self::Submitted => true,
@@ -89,7 +85,6 @@ impl AttemptState {
 
     /// Whether its task is paid for, or may be. Once the attempt has ended, what was reserved for it counts as spent then, where its cost is
     /// not known, and is released otherwise.
-    #[must_use]
     pub const fn may_be_paid(self) -> bool {
         match self {
             Self::Intended
@@ -105,7 +100,6 @@ impl AttemptState {
     }
 
     /// Whether the attempt has a task that is paid for and whose video was not downloaded, or is gone.
-    #[must_use]
     pub const fn has_open_task(self) -> bool {
         match self {
             Self::Submitted | Self::Missing | Self::Expired => true,
@@ -121,7 +115,6 @@ impl AttemptState {
 
     /// Whether the attempt expires when a `retry` gives its task up, which frees its key for another one. An attempt whose video is stored
     /// (`has_video`) keeps its key, whatever a run that waited for its task has learned of that.
-    #[must_use]
     pub const fn may_expire(self, has_video: bool) -> bool {
         match self {
             Self::Submitted | Self::Completed | Self::Missing => !has_video,
@@ -136,7 +129,6 @@ impl AttemptState {
     }
 
     /// Whether `runner resolve` can resolve the attempt.
-    #[must_use]
     pub const fn is_resolvable(self) -> bool {
         match self {
             Self::Intended | Self::Indeterminate | Self::Abandoned => true,

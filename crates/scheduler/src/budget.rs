@@ -54,13 +54,11 @@ pub struct Reservation {
 
 impl Reservation {
     /// An unpriced reservation for this length of video.
-    #[must_use]
     pub fn unpriced(duration: VideoDuration) -> Self {
         Self { cost: None, duration }
     }
 
     /// As an amount with one task.
-    #[must_use]
     pub fn amount(self) -> Amount {
         Amount { cost: self.cost.unwrap_or_default(), tasks: 1, duration: self.duration }
     }
@@ -80,13 +78,11 @@ pub struct BudgetCaps {
 
 impl BudgetCaps {
     /// Whether no cap is set.
-    #[must_use]
     pub fn is_none(&self) -> bool {
         self.cost.is_none() && self.tasks.is_none() && self.duration.is_none()
     }
 
     /// The first cap that `sum` exceeds.
-    #[must_use]
     pub fn exceeded_by(&self, sum: Amount) -> Option<BudgetCap> {
         if self.cost.is_some_and(|cap| sum.cost > cap) {
             Some(BudgetCap::Cost)
@@ -169,7 +165,6 @@ impl Default for Budget {
 
 impl Budget {
     /// Nothing reserved, nothing spent.
-    #[must_use]
     pub fn new(caps: BudgetCaps, prices: Arc<dyn TaskPrices>) -> Self {
         Self {
             caps,
@@ -182,61 +177,51 @@ impl Budget {
     }
 
     /// The same, beside what others have reserved when the run begins.
-    #[must_use]
     pub fn with_reserved_by_others(self, reserved_by_others: Amount) -> Self {
         Self { reserved_by_others, ..self }
     }
 
     /// The same, with caps that count this run alone.
-    #[must_use]
     pub fn with_own_caps(self) -> Self {
         Self { reserved_by_others: Amount::default(), has_own_caps: true, ..self }
     }
 
     /// The caps that count what other processes reserve and spend, too: those that the ledger enforces.
-    #[must_use]
     pub fn shared_caps(&self) -> BudgetCaps {
         if self.has_own_caps { BudgetCaps::default() } else { self.caps }
     }
 
-    #[must_use]
     pub fn caps(&self) -> BudgetCaps {
         self.caps
     }
 
     /// What is reserved for tasks of this run whose cost is not settled.
-    #[must_use]
     pub fn reserved(&self) -> Amount {
         self.reserved
     }
 
     /// What this run has spent.
-    #[must_use]
     pub fn spent(&self) -> Amount {
         self.spent
     }
 
     /// The currency of all amounts, if it has a name.
-    #[must_use]
     pub fn currency(&self) -> Option<&str> {
         self.prices.currency()
     }
 
     /// The most that a node's task can cost.
-    #[must_use]
     pub fn reservation(&self, plan: &Plan, ix: NodeIx) -> Reservation {
         self.prices.reservation(ix, plan.node(ix))
     }
 
     /// The actual cost of a node's finished task, at most its reservation.
-    #[must_use]
     pub fn actual_cost(&self, plan: &Plan, ix: NodeIx, video: VideoDuration) -> Option<Money> {
         let reserved = self.reservation(plan, ix).cost?;
         Some(self.prices.actual_cost(ix, plan.node(ix), video)?.min(reserved))
     }
 
     /// The cap that one more task of this node would exceed.
-    #[must_use]
     pub fn exceeded_by(&self, plan: &Plan, ix: NodeIx) -> Option<BudgetCap> {
         let reservation = self.reservation(plan, ix);
         // Unpriced work may cost any amount.
@@ -247,7 +232,6 @@ impl Budget {
     }
 
     /// Whether one more task of this node would exceed a cap if everything that others had reserved when the run began still were.
-    #[must_use]
     pub(crate) fn is_exceeded_beside_others(&self, plan: &Plan, ix: NodeIx) -> bool {
         let mut sum = self.sum_with(self.reservation(plan, ix));
         sum += self.reserved_by_others;

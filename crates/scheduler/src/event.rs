@@ -227,13 +227,11 @@ fn is_first_render(render: &u32) -> bool {
 
 impl Event {
     /// A refusal, before the scheduler has decided what follows.
-    #[must_use]
     pub fn refused(node: NodeIx, attempt: AttemptId, refusal: Refusal) -> Self {
         Self::Refused { node, attempt, refusal, halts: false, next: None }
     }
 
     /// The event's kind, its name in the ledger.
-    #[must_use]
     pub fn kind(&self) -> EventKind {
         match self {
             Self::RunConfigured { .. } => EventKind::RunConfigured,
@@ -262,7 +260,6 @@ impl Event {
     }
 
     /// The node that the event concerns, if any.
-    #[must_use]
     pub fn node(&self) -> Option<NodeIx> {
         match self {
             Self::LookupDone { node, .. }
@@ -305,7 +302,6 @@ pub enum Resolution {
 
 impl Resolution {
     /// The state of the attempt from then on.
-    #[must_use]
     pub const fn attempt_state(&self) -> AttemptState {
         match self {
             Self::Accepted { .. } => AttemptState::Submitted,

@@ -19,7 +19,6 @@ macro_rules! event_kinds {
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
             /// The value of `event` in stored events.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$name => $text,)*

@@ -74,7 +74,6 @@ pub enum ExistingWork {
 
 impl ExistingWork {
     /// Its name in output and in stored events.
-    #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::None => "none",
@@ -90,7 +89,6 @@ impl ExistingWork {
 
     /// Whether a `retry` may pay for another task in place of this one, should it fail: not where the task's video has been here before, and not
     /// where an earlier run has lost sight of the task. It is asked about, and a person decides.
-    #[must_use]
     pub fn may_be_retried(&self) -> bool {
         match self {
             Self::InFlight { was_downloaded, is_missing, is_expired, .. } => {
@@ -107,7 +105,6 @@ impl ExistingWork {
     }
 
     /// The task that is in flight or rendered the video, if known.
-    #[must_use]
     pub fn task(&self) -> Option<&TaskId> {
         match self {
             Self::Completed { task, .. } | Self::InFlight { task, .. } => Some(task),

@@ -13,7 +13,6 @@ macro_rules! id {
 
         impl $name {
             /// The id as text.
-            #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
             }

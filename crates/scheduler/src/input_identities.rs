@@ -7,7 +7,6 @@ use crate::key_resolver::KeyResolver;
 
 impl KeyResolver {
     /// Identity of each of a node's inputs; `None` if its video does not exist yet.
-    #[must_use]
     pub fn input_identities<'a>(
         &self,
         plan: &Plan,
@@ -37,7 +36,6 @@ impl KeyResolver {
     }
 
     /// The parts of a node's key, as far as its inputs are known.
-    #[must_use]
     pub fn key_parts<'a>(
         &self,
         plan: &Plan,

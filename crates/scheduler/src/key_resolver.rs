@@ -22,43 +22,36 @@ pub struct KeyResolver {
 
 impl KeyResolver {
     /// The identity of the service of nodes that name none.
-    #[must_use]
     pub fn service(&self) -> &str {
         &self.service
     }
 
     /// The identity of a node's service: its name, if it has one.
-    #[must_use]
     pub fn service_of<'a>(&'a self, node: &'a Node) -> &'a str {
         node.service.as_deref().unwrap_or(&self.service)
     }
 
     /// Keys for work of which what names no service is done at the one of this identity.
-    #[must_use]
     pub fn new(service: impl Into<String>) -> Self {
         Self { service: service.into(), ..Self::default() }
     }
 
     /// Salts all keys of the run with `salt`.
-    #[must_use]
     pub fn with_salt(self, salt: Option<String>) -> Self {
         Self { salt, ..self }
     }
 
     /// Keys of the renders on record.
-    #[must_use]
     pub fn with_renders(self, renders: Renders) -> Self {
         Self { renders, ..self }
     }
 
     /// Keys where there are also videos of these keys, which are not on record.
-    #[must_use]
     pub fn with_described(self, keys: impl IntoIterator<Item = NodeKey>) -> Self {
         Self { described: keys.into_iter().map(|key| key.numbered(1)).collect(), ..self }
     }
 
     /// Keys for a run that submits the selected nodes only: what was asked for of the others stays open.
-    #[must_use]
     pub fn with_selection(self, plan: &Plan, selection: Option<&Selection>) -> Self {
         let of_selection = |selection: &Selection| {
             plan.nodes().map(|(node, _)| node).filter(|node| selection.contains(*node)).collect()
@@ -67,7 +60,6 @@ impl KeyResolver {
     }
 
     /// The renders on record, and what was asked for.
-    #[must_use]
     pub fn renders(&self) -> &Renders {
         &self.renders
     }
@@ -82,7 +74,6 @@ impl KeyResolver {
     }
 
     /// The render that was asked for and that a node makes.
-    #[must_use]
     pub fn asked_render(&self, plan: &Plan, node: NodeIx) -> Option<u32> {
         let made = plan.node(node);
         let open = self.renders.wishes().get(made.name_without_take())?.open?;
@@ -94,7 +85,6 @@ impl KeyResolver {
     }
 
     /// The key of a node, once the videos that it takes frames from are known, and the render that it is. Assigns its number to it.
-    #[must_use]
     pub fn key<'a>(
         &mut self,
         plan: &Plan,
@@ -113,7 +103,6 @@ impl KeyResolver {
     }
 
     /// The key of a node's request at any service, with the number of its key: equal for the same work everywhere.
-    #[must_use]
     pub fn service_independent_key<'a>(
         &self,
         plan: &Plan,
@@ -128,7 +117,6 @@ impl KeyResolver {
 
     /// The key of a node's request, with number 1. Where there is no work under its service's identity, and there is under another one by which that
     /// is known, it is that of the latter: what was paid for before a service was named, or renamed, is not paid for again.
-    #[must_use]
     pub fn request_key<'a>(
         &self,
         plan: &Plan,

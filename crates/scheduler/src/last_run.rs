@@ -38,7 +38,6 @@ pub struct FailedShots {
 
 impl RunRecord {
     /// Whether the run was interrupted, lost its service or was killed before a shot had ended, or while its task was in flight.
-    #[must_use]
     pub fn has_cut_off(&self, shot: &str) -> bool {
         let Some(shot) = self.projection.shot(shot) else { return false };
         let is_halted = matches!(
@@ -53,7 +52,6 @@ impl RunRecord {
     }
 
     /// Failed shots, in terms of the current plan. Shots that it no longer has are omitted.
-    #[must_use]
     pub fn failed(&self, plan: &Plan) -> FailedShots {
         let run = &self.projection;
         let name = |ix: NodeIx| plan.node(ix).name.as_str();

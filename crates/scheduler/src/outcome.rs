@@ -31,7 +31,6 @@ pub enum Decision {
 
 impl Decision {
     /// Its name in output.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Reuse => "reuse",
@@ -60,7 +59,6 @@ pub struct Failure {
 
 impl Failure {
     /// A failure without an error code of the service.
-    #[must_use]
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), code: None, retry_after: None }
     }
@@ -102,7 +100,6 @@ pub enum FailureKind {
 
 impl FailureKind {
     /// Whether the same request would fail again, so that a render that was asked for is not waited for any more.
-    #[must_use]
     pub fn is_final(self) -> bool {
         match self {
             Self::InputModerated
@@ -123,13 +120,11 @@ impl FailureKind {
     }
 
     /// Whether it is a failure of this machine, which trying again does not change.
-    #[must_use]
     pub fn is_local(self) -> bool {
         matches!(self, Self::Local | Self::Storage)
     }
 
     /// Its name in a shot's `retry`; `None` if another attempt would not help or could pay twice, whatever the file says.
-    #[must_use]
     pub(crate) fn retried_as(self) -> Option<RetryOn> {
         match self {
             Self::OutputModerated => Some(RetryOn::OutputModerated),

@@ -72,12 +72,10 @@ pub struct Rate {
 }
 
 impl Rate {
-    #[must_use]
     pub const fn per_second(count: u32) -> Self {
         Self { count, per: Duration::from_secs(1) }
     }
 
-    #[must_use]
     pub const fn per_minute(count: u32) -> Self {
         Self { count, per: Duration::from_mins(1) }
     }
@@ -94,7 +92,6 @@ pub struct MinRate {
 
 impl MinRate {
     /// Whether a download of so many bytes in `elapsed` was slower. In less than a window it is not.
-    #[must_use]
     pub(crate) fn exceeds(self, bytes: u64, elapsed: Duration) -> bool {
         elapsed >= self.window
             && (bytes as f64) * self.window.as_secs_f64() < self.bytes as f64 * elapsed.as_secs_f64()
@@ -112,7 +109,6 @@ pub(crate) struct HeededWait {
 
 impl Policy {
     /// For a remote service whose tasks take minutes.
-    #[must_use]
     pub fn remote() -> Self {
         Self {
             max_in_flight: 4,
@@ -141,7 +137,6 @@ impl Policy {
     }
 
     /// For a local service whose tasks take seconds: polls are cheap, waiting is not.
-    #[must_use]
     pub fn local() -> Self {
         Self {
             submit_rate: None,
@@ -162,7 +157,6 @@ impl Policy {
     }
 
     /// The wait before try number `tries + 1`: doubles from `backoff`, at most `max_backoff`.
-    #[must_use]
     pub(crate) fn backoff_after(&self, tries: u32) -> Duration {
         let factor = 1_u32 << tries.saturating_sub(1).min(16);
         self.backoff.saturating_mul(factor).min(self.max_backoff)
@@ -170,7 +164,6 @@ impl Policy {
 
     /// For how long a Retry-After is heeded. `None` where there is none, and where it is shorter than the first back-off (0, negative or
     /// past): then the runner's own back-off counts.
-    #[must_use]
     pub(crate) fn heeded(&self, retry_after: Option<Duration>) -> Option<HeededWait> {
         retry_after.filter(|wait| *wait >= self.backoff).map(|wait| HeededWait {
             wait: wait.min(self.max_retry_after),

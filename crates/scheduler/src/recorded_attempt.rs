@@ -43,13 +43,11 @@ pub enum RecordedVideo {
 
 impl RecordedAttempt {
     /// Whether it has a task that counts, so that its video has to be looked for.
-    #[must_use]
     pub fn has_task(&self) -> bool {
         self.task.is_some() && is_of_a_task(self.state)
     }
 
     /// What it means for a run that goes on with it.
-    #[must_use]
     pub fn existing_work(self, video: RecordedVideo) -> ExistingWork {
         let state = self.state;
         match (state, self.task) {

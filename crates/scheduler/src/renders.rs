@@ -39,7 +39,6 @@ pub enum Work {
 
 impl Work {
     /// That of an attempt in this state; `None` if it releases its key.
-    #[must_use]
     pub fn of(state: AttemptState) -> Option<Self> {
         match state {
             AttemptState::Completed => Some(Self::Video),
@@ -91,7 +90,6 @@ impl From<RendersOfRequest> for StoredRenders {
 
 impl RendersOfRequest {
     /// Numbers that belong to instances of a plan, and those under which there is work.
-    #[must_use]
     pub fn new(
         assigned: impl IntoIterator<Item = AssignedRender>,
         work: impl IntoIterator<Item = (u32, Work)>,
@@ -107,7 +105,6 @@ impl RendersOfRequest {
     }
 
     /// Numbers that belong to instances of the plan, in order.
-    #[must_use]
     pub fn assigned(&self) -> Vec<AssignedRender> {
         let of_instance = |(instance, own): (&String, &Vec<Choice>)| {
             let instance = instance.clone();
@@ -123,7 +120,6 @@ impl RendersOfRequest {
     }
 
     /// What there is under a number.
-    #[must_use]
     pub fn work(&self, number: u32) -> Option<Work> {
         self.work.get(&number).copied()
     }
@@ -150,7 +146,6 @@ impl RendersOfRequest {
     }
 
     /// The renders of an instance.
-    #[must_use]
     pub fn own(&self, instance: &str) -> &[Choice] {
         self.assigned.get(instance).map_or(&[], Vec::as_slice)
     }
@@ -162,7 +157,6 @@ impl RendersOfRequest {
     }
 
     /// The lowest number without work and without an owner.
-    #[must_use]
     pub fn unused_number(&self) -> u32 {
         let is_used = |number: &u32| self.work.contains_key(number) || self.owned.contains(number);
         (self.first_unused.max(1)..=u32::MAX).find(|number| !is_used(number)).unwrap_or(u32::MAX)
@@ -188,7 +182,6 @@ pub struct Wishes {
 
 impl Wishes {
     /// As the compiler needs them.
-    #[must_use]
     pub fn asked(&self) -> AskedRenders {
         AskedRenders { open: self.open, done: self.done.last().copied() }
     }
@@ -220,13 +213,11 @@ pub struct Renders {
 }
 
 impl Renders {
-    #[must_use]
     pub fn new(requests: HashMap<NodeKey, RendersOfRequest>, wishes: HashMap<String, Wishes>) -> Self {
         Self { requests, wishes }
     }
 
     /// What was asked for, by instance.
-    #[must_use]
     pub fn wishes(&self) -> &HashMap<String, Wishes> {
         &self.wishes
     }
@@ -243,7 +234,6 @@ impl Renders {
     }
 
     /// Whether there is work of a request (with number 1).
-    #[must_use]
     pub fn has_work(&self, request: NodeKey) -> bool {
         self.requests.get(&request).is_some_and(|recorded| !recorded.work.is_empty())
     }
@@ -292,13 +282,11 @@ impl Renders {
 }
 
 /// Whether an instance of this name belongs to a plan.
-#[must_use]
 pub fn is_instance_of(plan: &Plan, instance: &str) -> bool {
     plan.find(instance).is_some() || plan.find(&format!("{instance}#1")).is_some()
 }
 
 /// Whether an instance of a plan is several nodes, one for each take.
-#[must_use]
 pub fn has_takes(plan: &Plan, instance: &str) -> bool {
     plan.find(instance).is_none()
 }
@@ -313,7 +301,6 @@ pub enum NextRender {
 }
 
 /// The next render of an instance. With takes, the first whose work is lost.
-#[must_use]
 pub fn next_render<'r>(
     requests: impl IntoIterator<Item = &'r RendersOfRequest>,
     instance: &str,
@@ -345,7 +332,6 @@ pub struct Asked {
 /// What is asked for so that each of these instances gets one more render. Where a render of one of them is asked for and not done, this
 /// continues it: nothing more is asked for of that instance, nor of those that were asked for together with it. `next` is the next render of
 /// an instance ([`next_render`]).
-#[must_use]
 pub fn ask<S: BuildHasher>(
     wishes: &HashMap<String, Wishes, S>,
     instances: &[String],
@@ -378,7 +364,6 @@ pub fn ask<S: BuildHasher>(
 
 /// Which render a node is: the take that it names; or whichever counts, which is the picked one, else the newest that was asked for, else the
 /// first. One that is asked for and open is a new one.
-#[must_use]
 pub fn choose(recorded: &RendersOfRequest, wishes: &Wishes, node: &Node, is_selected: bool) -> Choice {
     let own = || recorded.own(node.name_without_take()).iter();
     let has_work = |own: &&Choice| recorded.work(own.number).is_some();

@@ -84,7 +84,6 @@ pub enum PollResult {
 
 impl PollResult {
     /// The status of an unfinished task, if it is one that the contract does not define (spec 3).
-    #[must_use]
     pub fn undefined_status(&self) -> Option<&str> {
         match self {
             Self::Running { status, .. } if status != "queued" && status != "in_progress" => Some(status),

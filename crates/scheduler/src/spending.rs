@@ -29,7 +29,6 @@ pub struct Spending {
 impl Spending {
     /// The cost of a run. `price` returns the cost of a node's task, by the node's index in the plan and the length of its video if it has
     /// one; `None` if it is unpriced.
-    #[must_use]
     pub fn from_summary(
         summary: &RunSummary,
         price: impl Fn(usize, Option<VideoDuration>) -> Option<Interval<Money>>,

@@ -57,7 +57,6 @@ pub enum Durability {
 
 impl Config {
     /// The embedded service: a free loopback port, one key, as many workers as cores.
-    #[must_use]
     pub fn embedded(data: PathBuf, key: SecretString) -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
@@ -77,7 +76,6 @@ impl Config {
     }
 
     /// The standalone service: the given address and the keys of the data directory; otherwise as embedded.
-    #[must_use]
     pub fn standalone(listen: SocketAddr, data: PathBuf) -> Self {
         // `keys` replaces the empty key.
         Self {

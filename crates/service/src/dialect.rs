@@ -55,7 +55,7 @@ pub(crate) fn read(contract: &Contract, model: &Model, request: &Value) -> Resul
             .map_or(AspectRatio::FollowInput, AspectRatio::Fixed),
         fast: model.tier == "fast",
         generate_audio: flag(Word::Audio)
-            .unwrap_or_else(|| model.inputs.audio.is_none() && model.can("audio")),
+            .unwrap_or_else(|| model.inputs.get(Word::Audio).is_none() && model.can("audio")),
         watermark: false,
         camera_fixed: false,
         // Services that give it back do so, asked or not.

@@ -39,13 +39,11 @@ impl TaskId {
     }
 
     /// Wraps a string as an id, without checking that such a task exists.
-    #[must_use]
     pub fn from_text(text: &str) -> Self {
         Self(text.to_owned())
     }
 
     /// The id as in the API.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -48,7 +48,6 @@ pub struct Deps {
 
 impl Deps {
     /// The system clock and the operating system's randomness.
-    #[must_use]
     pub fn system() -> Self {
         Self { clock: Arc::new(SystemClock), randomness: Arc::new(OsRandomness) }
     }
@@ -171,13 +170,11 @@ impl Service {
     }
 
     /// The listening address, with the actual port.
-    #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.address
     }
 
     /// The base URL: everything before `/v1/videos`.
-    #[must_use]
     pub fn base_url(&self) -> Url {
         self.base.clone()
     }

@@ -51,7 +51,6 @@ pub struct DrawnText {
 
 impl Fonts {
     /// Draws a text, the paragraphs of which are separated by line ends. Control characters are left out.
-    #[must_use]
     pub fn draw(&mut self, text: &str, style: &Style) -> DrawnText {
         let size = if style.size.is_nan() { 4.0 } else { style.size.clamp(4.0, 1_000.0) };
         let line_height = (size * 1.35).ceil();
@@ -83,7 +82,6 @@ impl Fonts {
     }
 
     /// The characters of a text that no font has, in order of their code points. What is beyond a million characters is not looked at.
-    #[must_use]
     pub fn missing(&mut self, text: &str) -> Vec<char> {
         let lines: BTreeSet<&str> = text.lines().collect();
         let mut missing = BTreeSet::new();

@@ -46,7 +46,6 @@ pub struct Fonts {
 }
 
 impl Fonts {
-    #[must_use]
     pub fn embedded() -> Self {
         let mut database = fontdb::Database::new();
         for font in EMBEDDED {

@@ -16,19 +16,16 @@ impl Mask {
     }
 
     /// Columns.
-    #[must_use]
     pub fn width(&self) -> u32 {
         self.width
     }
 
     /// Rows.
-    #[must_use]
     pub fn height(&self) -> u32 {
         self.height
     }
 
     /// The values of a row. Panics when `y` is not below the height, as indexing does.
-    #[must_use]
     pub fn row(&self, y: u32) -> &[u8] {
         &self.coverage[y as usize * self.width as usize..][..self.width as usize]
     }
@@ -43,7 +40,6 @@ impl Mask {
     }
 
     /// The smallest rectangle with ink, as `x..x` and `y..y`; `None` without ink.
-    #[must_use]
     pub fn ink(&self) -> Option<(std::ops::Range<u32>, std::ops::Range<u32>)> {
         let has_ink = |y: &u32| self.row(*y).iter().any(|value| *value > 0);
         let top = (0..self.height).find(has_ink)?;

@@ -116,7 +116,6 @@ pub enum ProblemKind {
 
 impl ProblemKind {
     /// What to do about it.
-    #[must_use]
     pub fn help(&self) -> String {
         match self {
             Self::NoFacts => "render the clip first".to_owned(),

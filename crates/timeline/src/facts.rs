@@ -37,13 +37,11 @@ pub struct ClipFacts {
 
 impl ClipFacts {
     /// What stands still.
-    #[must_use]
     pub fn still(kind: ClipKind, name: String, path: PathBuf) -> Self {
         Self { kind, name, path, frames: 0, frame_rate: FrameRate::CINEMA, size: (0, 0), has_sound: false }
     }
 
     /// Whether it is no video.
-    #[must_use]
     pub fn is_still(&self) -> bool {
         self.kind != ClipKind::Video
     }
@@ -60,7 +58,6 @@ pub struct ClipVideo<'a> {
 
 impl<'a> ClipVideo<'a> {
     /// The video of an entry of a film, as far as the plan says it.
-    #[must_use]
     pub fn from_source(source: &'a ClipSource) -> Self {
         match source {
             ClipSource::Node(ix) => Self { node: Some(*ix), sha256: "" },
@@ -73,7 +70,6 @@ impl<'a> ClipVideo<'a> {
 /// For each pair of neighbours among the clips of a film, whether the second begins on the last frame of the first (`continues`, or a
 /// `first_frame` that names the last frame of the other or of its file). One less than there are clips. A node that continues an open pick
 /// does not count.
-#[must_use]
 pub fn continuations(plan: &Plan, shown: &[ClipVideo<'_>]) -> Vec<bool> {
     let is_last_frame = |source: &MediaSource, before: &ClipVideo<'_>| match source {
         MediaSource::LastFrame(ix) => before.node == Some(*ix),

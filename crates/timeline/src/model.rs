@@ -4,7 +4,7 @@ use workflow::plan::TransitionKind;
 use workflow::units::{Decibels, FrameRate, Speed};
 
 use crate::Timecode;
-use crate::clock::{Pace, scale_up};
+use crate::clock::Pace;
 use crate::facts::ClipFacts;
 
 /// A resolved film. Made by [`crate::resolve()`].
@@ -87,13 +87,11 @@ impl Timeline {
     }
 
     /// The timecode of a film frame (SMPTE ST 12-1), counted from 00:00:00:00.
-    #[must_use]
     pub fn timecode(&self, frame: u64) -> Timecode {
         Timecode::new(frame, self.frame_rate)
     }
 
     /// The transition at the beginning of an item: that of the item before.
-    #[must_use]
     pub fn transition_into(&self, index: usize) -> Option<ItemTransition> {
         self.items.get(index.checked_sub(1)?)?.transition
     }
@@ -101,7 +99,6 @@ impl Timeline {
 
 impl Item {
     /// The film frame before which it ends.
-    #[must_use]
     pub fn end(&self) -> u64 {
         self.start.saturating_add(self.frames)
     }
@@ -110,30 +107,15 @@ impl Item {
     pub(crate) fn pace(&self) -> Pace {
         Pace::new(self.source.frame_rate, self.speed)
     }
-
-    /// The frame of the source that is shown `offset` film frames after the item's start. Offsets below 0 and from [`Self::frames`] on are
-    /// in its handles. The result lies in the source.
-    #[must_use]
-    pub fn clip_frame_at(&self, offset: i64, film_rate: FrameRate) -> u64 {
-        let distance = offset.unsigned_abs();
-        let frame = if offset < 0 {
-            self.first.saturating_sub(scale_up(distance, film_rate, self.pace()))
-        } else {
-            self.first.saturating_add(crate::clock::scale_down(distance, film_rate, self.pace()))
-        };
-        frame.min(self.source.frames.saturating_sub(1))
-    }
 }
 
 impl ItemTransition {
     /// The length of its window in film frames.
-    #[must_use]
     pub fn frames(self) -> u64 {
         self.before.saturating_add(self.after)
     }
 
     /// Whether it plays frames beyond the cut.
-    #[must_use]
     pub fn plays_handles(self) -> bool {
         match self.kind {
             TransitionKind::Dissolve | TransitionKind::WipeLeft | TransitionKind::WipeRight => true,

@@ -24,7 +24,6 @@ pub struct Timecode {
 
 impl Timecode {
     /// The timecode of a frame that is counted from 00:00:00:00.
-    #[must_use]
     pub fn new(frame: u64, rate: FrameRate) -> Self {
         let per_second = nominal_rate(rate);
         let is_drop_frame = is_drop_frame(rate);

@@ -17,7 +17,6 @@ pub use self::{
 };
 
 /// The JSON Schema of a manifest.
-#[must_use]
 pub fn schema() -> serde_json::Value {
     schemars::schema_for!(Manifest).to_value()
 }

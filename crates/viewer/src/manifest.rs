@@ -154,14 +154,12 @@ pub struct Clip {
 
 impl Clip {
     /// How many tasks the service accepted for it: not submissions that it refused or never received.
-    #[must_use]
     pub fn accepted_tasks(&self) -> usize {
         self.attempts.iter().filter(|attempt| attempt.task.is_some()).count()
     }
 
     /// The most that all of its tasks cost, also those that failed or were for an earlier text. Manifests without costs of attempts have that of the
     /// latest task.
-    #[must_use]
     pub fn total_cost(&self) -> Option<Money> {
         let costs = self.attempts.iter().filter_map(|attempt| attempt.cost);
         costs.reduce(Money::saturating_add).or(self.cost)
@@ -347,7 +345,6 @@ pub enum ManifestError {
 
 impl Manifest {
     /// A manifest without shots.
-    #[must_use]
     pub fn new(generator: String, workflow: String, file: String, created_at: Timestamp) -> Self {
         Self {
             version: MANIFEST_VERSION,

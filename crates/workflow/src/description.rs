@@ -21,7 +21,6 @@ pub struct DescriptionOutcome {
 }
 
 /// Reads and checks a description in YAML or JSON.
-#[must_use]
 pub fn check(bytes: &[u8], file_name: &str) -> DescriptionOutcome {
     let mut problems = Problems::default();
     let source = read_text(bytes, file_name, &mut problems);

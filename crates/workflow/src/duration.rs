@@ -7,7 +7,6 @@ use jiff::fmt::friendly::SpanParser;
 static PARSER: SpanParser = SpanParser::new();
 
 /// A duration such as `90s`, `10m`, `1h30m`, `2 hours, 5 min` or `01:30:00`; `None` if the text is not one, or zero.
-#[must_use]
 pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
     PARSER.parse_unsigned_duration(text.trim()).ok().filter(|duration| !duration.is_zero())
 }

@@ -32,7 +32,6 @@ pub struct CodeExample {
 }
 
 /// The example of a code; `None` if there is no such code.
-#[must_use]
 pub fn code_example(code: &str) -> Option<CodeExample> {
     let (code, text) = EXAMPLES.iter().find(|(listed, _)| *listed == code)?;
     Some(read(code, text))
@@ -54,7 +53,6 @@ fn read(code: &'static str, text: &'static str) -> CodeExample {
 
 impl CodeExample {
     /// Compiles the first file as it is; `None` if there is no file.
-    #[must_use]
     pub fn report(&self, gate: MediaGate, contract: &Contract) -> Option<Report> {
         let ((name, text), others) = self.files.split_first()?;
         let bytes = text.as_bytes();
@@ -81,7 +79,6 @@ impl CodeExample {
     }
 
     /// What leads to the code besides the files, in Markdown: arguments, or a pick on record.
-    #[must_use]
     pub fn condition(&self) -> Option<String> {
         match self.arguments.strip_prefix("--pick ") {
             Some(pick) => Some(format!("after `runner pick storyboard.yaml {}`", pick.replace('=', " "))),

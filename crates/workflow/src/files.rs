@@ -67,7 +67,6 @@ pub struct DirFiles {
 
 impl DirFiles {
     /// Files below a directory; symbolic links that lead out of it are refused.
-    #[must_use]
     pub fn new(root: impl Into<PathBuf>, media_gate: MediaGate) -> Self {
         Self { root: root.into(), media_gate }
     }
@@ -150,12 +149,10 @@ impl Default for InMemory {
 
 impl InMemory {
     /// The same files with a gate that lets media through.
-    #[must_use]
     pub fn with_media_gate(self, media_gate: MediaGate) -> Self {
         Self { media_gate, ..self }
     }
 
-    #[must_use]
     pub fn with(mut self, path: impl Into<PathBuf>, bytes: impl Into<Vec<u8>>) -> Self {
         self.files.insert(path.into(), bytes.into());
         self

@@ -34,7 +34,6 @@ impl fmt::Display for Impact {
 }
 
 /// Compiles the workflow under both descriptions. They are those of shots that name no service, and of the services of the same title.
-#[must_use]
 pub fn impact(
     bytes: &[u8],
     file_name: &str,

@@ -11,7 +11,6 @@ use unicode_ident::{is_xid_continue, is_xid_start};
 const NFC: ComposingNormalizerBorrowed<'_> = ComposingNormalizerBorrowed::new_nfc();
 
 /// A text in normalization form C: names that differ in nothing else are the same.
-#[must_use]
 pub fn normalized(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
@@ -21,7 +20,6 @@ pub fn normalized(text: &str) -> Cow<'_, str> {
 
 /// Whether names may have a character besides `-` and `_`: a letter, mark or digit of any script. They are visible, and have no meaning
 /// in shells and file systems.
-#[must_use]
 pub fn is_name_letter(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric();

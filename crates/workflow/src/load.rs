@@ -45,7 +45,6 @@ pub fn load(
 }
 
 /// Like [`load`], with the warnings where there is a plan.
-#[must_use]
 pub fn check(
     bytes: &[u8],
     file_name: &str,

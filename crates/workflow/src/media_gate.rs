@@ -23,7 +23,6 @@ pub enum MediaKind {
 
 impl MediaKind {
     /// As the key `type` has it.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Image => "image",
@@ -139,7 +138,6 @@ impl MediaGate {
     }
 
     /// The error for a file above [`Self::max_file_bytes`].
-    #[must_use]
     pub fn too_large(&self) -> MediaGateError {
         let message =
             format!("this file is larger than {}, the most that is sent", mebibytes(self.max_file_bytes));
@@ -147,7 +145,6 @@ impl MediaGate {
     }
 
     /// The error for a file of a film above this size.
-    #[must_use]
     pub fn film_file_too_large(max: u64) -> MediaGateError {
         let max_size = mebibytes(max);
         let message = format!("this file is larger than {max_size}, the most that a file of a film may have");
@@ -173,7 +170,6 @@ impl MediaGate {
     }
 
     /// The error for media of one request above [`Self::max_request_bytes`] together.
-    #[must_use]
     pub fn sum_too_large(&self, bytes: u64) -> MediaGateError {
         let (sum, limit) = (mebibytes(bytes), mebibytes(self.max_request_bytes));
         let message =
@@ -183,7 +179,6 @@ impl MediaGate {
 }
 
 /// How many bytes a data URI has that are decoded from Base64 (RFC 4648, section 4).
-#[must_use]
 pub fn inline_bytes(uri: &str) -> u64 {
     let data = uri.split_once(',').map_or(uri, |(_, data)| data).trim_end_matches('=');
     data.len() as u64 * 3 / 4

@@ -45,7 +45,6 @@ pub struct AskedRenders {
 
 impl AskedRenders {
     /// The highest number.
-    #[must_use]
     pub fn highest(self) -> Option<u32> {
         self.open.max(self.done)
     }
@@ -63,7 +62,6 @@ pub struct Picks {
 
 impl Picks {
     /// Whether nothing is picked.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.takes.is_empty() && self.cells.is_empty()
     }

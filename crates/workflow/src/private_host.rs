@@ -8,7 +8,6 @@ use url::{Host, Url};
 const PRIVATE_DOMAINS: &[&str] = &["localhost", "local", "internal", "lan", "home.arpa", "test"];
 
 /// Whether a URL is of this machine.
-#[must_use]
 pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name.trim_end_matches('.') == "localhost",
@@ -22,7 +21,6 @@ pub fn is_loopback(url: &Url) -> bool {
 
 /// Whether a URL is of this machine or of a private network: names without a dot, such as those of containers, names that the internet does
 /// not have, and private addresses (RFC 1918, 3927, 4193, 4291).
-#[must_use]
 pub fn is_private_host(url: &Url) -> bool {
     let is_private_v4 =
         |address: Ipv4Addr| address.is_loopback() || address.is_private() || address.is_link_local();

@@ -10,7 +10,6 @@ use url::{Host, Url};
 /// interface. Slashes within the path count: a server can tell `/a//b` from `/a/b`.
 ///
 /// To be called with the base URL as the user wrote it: each call removes one `/v1`.
-#[must_use]
 pub fn service_identity(base_url: &Url) -> String {
     let mut url = base_url.clone();
     let path = base_url.path().trim_end_matches('/');

@@ -24,13 +24,11 @@ pub(crate) fn rehearsal_of(service: Option<&str>) -> String {
 }
 
 /// The service that the embedded one stands in for under a name: it takes the same requests, for nothing.
-#[must_use]
 pub fn rehearsed(name: &str) -> Option<&str> {
     name.strip_prefix(REHEARSAL_OF)
 }
 
 /// Whether a name is one of the embedded service.
-#[must_use]
 pub fn is_rehearsal(name: &str) -> bool {
     name == REHEARSAL || rehearsed(name).is_some()
 }
@@ -96,7 +94,6 @@ impl Service {
     }
 
     /// Other identities under which work of it is on record: those that `also` names, and its address alone.
-    #[must_use]
     pub fn aliases(&self) -> Vec<String> {
         let own = self.address.as_ref().map(|address| service_identity(&address.url));
         let named = self.also.iter().map(|text| match Url::parse(text) {
@@ -109,20 +106,17 @@ impl Service {
 
 impl Services {
     /// These, and those that the program brings along.
-    #[must_use]
     pub fn new(configured: BTreeMap<String, Service>) -> Self {
         Self { configured }
     }
 
     /// The service of a name; of a rehearsal the one that is rehearsed.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Service> {
         let name = rehearsed(name).unwrap_or(name);
         self.configured.get(name).or_else(|| SHIPPED.get(name))
     }
 
     /// The name of the service whose work is on record under an identity.
-    #[must_use]
     pub fn name_of<'a>(&'a self, identity: &'a str) -> Option<&'a str> {
         if self.get(identity).is_some() {
             return Some(identity);

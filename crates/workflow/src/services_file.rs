@@ -31,7 +31,6 @@ pub struct ServicesOutcome {
 }
 
 /// Reads the services of a file. `files` reads the descriptions that are files beside it.
-#[must_use]
 pub fn check(bytes: &[u8], file_name: &str, files: &dyn Files) -> ServicesOutcome {
     let mut problems = Problems::default();
     let source = read_text(bytes, file_name, &mut problems);

@@ -14,32 +14,27 @@ pub struct Span {
 
 impl Span {
     /// The bytes from `start` up to `end`. An end before the start is taken as the start.
-    #[must_use]
     pub fn new(start: usize, end: usize) -> Self {
         let clamp = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
         Self { start: clamp(start), end: clamp(end.max(start)) }
     }
 
     /// The first byte's offset.
-    #[must_use]
     pub fn start(self) -> usize {
         self.start as usize
     }
 
     /// The offset after the last byte.
-    #[must_use]
     pub fn end(self) -> usize {
         self.end as usize
     }
 
     /// As a range of byte offsets.
-    #[must_use]
     pub fn range(self) -> Range<usize> {
         self.start()..self.end()
     }
 
     /// Whether it is empty, such as the span of a value that is missing after its key.
-    #[must_use]
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
@@ -50,7 +45,6 @@ impl Span {
     }
 
     /// This span, or the other one where this one is empty.
-    #[must_use]
     pub fn or(self, other: Self) -> Self {
         if self.is_empty() { other } else { self }
     }
@@ -161,32 +155,27 @@ impl Source {
     }
 
     /// The name of the file that an offset is in.
-    #[must_use]
     pub(crate) fn name_at(&self, offset: usize) -> &str {
         &self.file_at(offset).0.name
     }
 
     /// The file's name as the user gave it.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// The whole text of the workflow file.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The text of a span; empty where the span is out of range.
-    #[must_use]
     pub fn slice(&self, span: Span) -> &str {
         let (file, start) = self.file_at(span.start());
         file.text.get(start..start + (span.end() - span.start())).unwrap_or_default()
     }
 
     /// The line and column of a byte offset in its file; beyond the end, those of the end.
-    #[must_use]
     pub fn position(&self, offset: usize) -> Position {
         let (file, offset) = self.file_at(offset);
         let offset = file.floor(offset);
@@ -214,7 +203,6 @@ impl Source {
     }
 
     /// The byte offset of a line and column of the workflow file, or the nearest that exists.
-    #[must_use]
     pub fn offset(&self, position: Position) -> usize {
         let start = self.line_start(position.line.clamp(1, self.lines.len()));
         let rest = self.text.get(start..).unwrap_or_default();
@@ -228,7 +216,6 @@ impl Source {
     }
 
     /// How many lines the workflow file has.
-    #[must_use]
     pub(crate) fn line_count(&self) -> usize {
         self.lines.len()
     }

@@ -31,7 +31,7 @@ fn allowed(field: &Field, model: &Model) -> Value {
 
 /// An item of a list of media that the model takes.
 fn item(model: &Model) -> Value {
-    let placement = model.inputs.first_frame.as_ref().unwrap();
+    let placement = model.inputs.get(contract::Word::FirstFrame).unwrap();
     let mut request = serde_json::Map::new();
     let at = placement.insert(&mut request, json!(ADDRESS)).unwrap();
     let in_item = placement.value_in_item().unwrap();

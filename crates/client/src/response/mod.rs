@@ -11,7 +11,6 @@ pub(crate) use time::{poll_after, retry_after};
 pub const MAX_RESPONSE_BYTES: usize = 1024 * 1024;
 
 /// What the response to a request is read up to: it may repeat the request, with its images, and with each character escaped.
-#[must_use]
 pub(crate) const fn max_response_bytes(request_bytes: usize) -> usize {
     MAX_RESPONSE_BYTES.saturating_add(request_bytes.saturating_mul(2))
 }

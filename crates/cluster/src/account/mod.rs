@@ -12,7 +12,6 @@ pub use shares::Share;
 pub use state::{AccountLimits, AccountSettlement, AccountState, Admission, AdmissionReply};
 
 /// The object's key of an account: a digest, because identities of services are URLs.
-#[must_use]
 pub fn account_key(identity: &str, account: Option<&str>) -> String {
     let digest = engine::artifact::sha256(format!("{identity}\n{}", account.unwrap_or_default()).as_bytes());
     digest[..32].to_owned()

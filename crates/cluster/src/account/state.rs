@@ -200,7 +200,6 @@ impl AccountState {
     }
 
     /// The latest time that any worker reported.
-    #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
     }
@@ -283,13 +282,11 @@ impl AccountState {
     }
 
     /// Number of attempts that hold a permit.
-    #[must_use]
     pub fn in_flight(&self) -> usize {
         self.permits.len()
     }
 
     /// Number of attempts that wait for a permit.
-    #[must_use]
     pub fn waiting(&self) -> usize {
         self.queue.len()
     }
@@ -300,7 +297,6 @@ impl AccountState {
     }
 
     /// The sum of all reservations.
-    #[must_use]
     pub fn reserved(&self) -> Amount {
         let mut sum = Amount::default();
         for reservation in self.reserved.values() {
@@ -310,7 +306,6 @@ impl AccountState {
     }
 
     /// What settled attempts cost.
-    #[must_use]
     pub fn spent(&self) -> Amount {
         self.spent
     }

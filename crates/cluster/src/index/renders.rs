@@ -222,7 +222,6 @@ impl WorkflowRenders {
     }
 
     /// The instances that are not in the plan any more, and of which a render is asked for.
-    #[must_use]
     pub fn gone(&self, plan: &Plan) -> Vec<String> {
         let is_open =
             |wishes: &BTreeMap<u32, Wish>| wishes.values().any(|wish| wish.state == WishState::Open);
@@ -231,7 +230,6 @@ impl WorkflowRenders {
     }
 
     /// What a run of a plan begins with.
-    #[must_use]
     pub fn snapshot(&self, plan: &Plan) -> RenderSnapshot {
         let mut requests: BTreeMap<NodeKey, RendersOfRequest> = BTreeMap::new();
         for (key, NumberedRender { instance, render, has_video, .. }) in &self.numbers {
@@ -286,7 +284,6 @@ pub struct RenderSnapshot {
 
 impl RenderSnapshot {
     /// As the keys of a run need it.
-    #[must_use]
     pub fn renders(&self) -> Renders {
         Renders::new(self.requests.clone().into_iter().collect(), self.wishes.clone().into_iter().collect())
     }

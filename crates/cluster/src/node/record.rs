@@ -74,19 +74,16 @@ pub struct NodeAttempt {
 
 impl NodeAttempt {
     /// Whether its request refers to a frame by the URL that the service returned.
-    #[must_use]
     pub fn is_by_url(&self) -> bool {
         self.sources.iter().any(InputSource::is_by_url)
     }
 
     /// Whether it keeps the key from being submitted again.
-    #[must_use]
     pub fn holds_key(&self) -> bool {
         self.state.holds_key() && !self.is_replaced
     }
 
     /// The key under which it is recorded, for its node's key: that one, or as in a ledger one of its own, for which no shot asks.
-    #[must_use]
     pub fn recorded_key(&self, key: NodeKey) -> NodeKey {
         if self.is_replaced { key.salted(self.id.as_str()) } else { key }
     }
@@ -94,12 +91,10 @@ impl NodeAttempt {
 
 impl NodeRecord {
     /// The attempt that keeps the key from being submitted again.
-    #[must_use]
     pub fn holder(&self) -> Option<&NodeAttempt> {
         self.attempts.iter().find(|attempt| attempt.holds_key())
     }
 
-    #[must_use]
     pub fn attempt(&self, id: &AttemptId) -> Option<&NodeAttempt> {
         self.attempts.iter().find(|attempt| attempt.id == *id)
     }
@@ -113,7 +108,6 @@ impl NodeRecord {
     }
 
     /// What was answered to an attempt that was not begun: it never is, because its run has gone on.
-    #[must_use]
     pub fn declined_events(&self, attempt: &AttemptId) -> Option<&[Event]> {
         let declined = self.declined.iter().find(|declined| declined.attempt == *attempt);
         declined.map(|declined| &*declined.events)
@@ -122,7 +116,6 @@ impl NodeRecord {
     /// The attempt with which a run goes on: the holder, or else one whose task a `retry` gave up without another being accepted since. Its
     /// task is paid for and may have a video after all. Or else one that was replaced and whose video was stored, where its replacement came to
     /// nothing or was abandoned.
-    #[must_use]
     pub fn attempt_to_continue(&self) -> Option<&NodeAttempt> {
         let latest = |is_wanted: fn(&NodeAttempt) -> bool| {
             self.attempts.iter().rev().find(|attempt| is_wanted(attempt))
@@ -139,7 +132,6 @@ impl NodeRecord {
     }
 
     /// The video of that attempt. A run uses it if it is in the shared store.
-    #[must_use]
     pub fn video_to_reuse(&self) -> Option<&Artifact> {
         self.attempt_to_continue().and_then(|attempt| attempt.artifact.as_ref())
     }
@@ -172,7 +164,6 @@ impl NodeRecord {
     }
 
     /// Existing work for the key, for a run with this account. `is_stored` says of a video whether it is in the shared store.
-    #[must_use]
     pub fn existing_work(
         &self,
         account: Option<&str>,
@@ -203,7 +194,6 @@ impl NodeRecord {
     }
 
     /// The event that reports a submission that was made before it was asked for: its message was sent again. `None` while it is to be made.
-    #[must_use]
     pub fn submission_event(&self, id: &AttemptId, node: NodeIx) -> Option<Event> {
         let attempt = self.attempt(id)?;
         let (attempt, id) = (attempt.clone(), id.clone());

@@ -66,7 +66,6 @@ impl ClusterRecords {
     }
 
     /// What the workers work for.
-    #[must_use]
     pub fn description(&self) -> &EngineDescription {
         &self.description
     }

@@ -102,7 +102,6 @@ impl fmt::Debug for StoreOptions {
 
 impl StoreOptions {
     /// The settings that a store with this URL may have, by the names of the environment variables that other tools use for them.
-    #[must_use]
     pub fn setting_names(url: &Url) -> &'static [&'static str] {
         match url.scheme() {
             "s3" => S3_SETTINGS,

@@ -65,13 +65,11 @@ impl SharedStore {
 
     /// A store in the memory of this process, for tests that simulate a cluster.
     #[cfg(feature = "failpoints")]
-    #[must_use]
     pub fn in_memory() -> Self {
         Self(Arc::new(Location::in_memory()))
     }
 
     /// Its URL, without credentials.
-    #[must_use]
     pub fn url(&self) -> &str {
         &self.0.wording.store
     }
@@ -360,13 +358,11 @@ fn make_readable(_path: &Path) -> std::io::Result<()> {
 }
 
 /// The hash in the name of a video in the store; `None` for another name.
-#[must_use]
 pub fn artifact_hash(path: &Path) -> Option<&str> {
     path.strip_prefix("artifacts").ok()?.to_str()?.strip_suffix(".mp4").filter(|hash| is_hash(hash))
 }
 
 /// The name of a video in the store, as events of a run have it.
-#[must_use]
 pub fn artifact_path(sha256: &str) -> PathBuf {
     PathBuf::from(ObjectKind::Artifact.name(sha256))
 }

@@ -17,7 +17,6 @@ pub enum ObjectKind {
 
 impl ObjectKind {
     /// The name of an object with this content.
-    #[must_use]
     pub fn name(self, sha256: &str) -> String {
         match self {
             Self::Artifact => format!("artifacts/{sha256}.mp4"),

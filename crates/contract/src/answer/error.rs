@@ -34,7 +34,6 @@ impl fmt::Display for ErrorObject {
 
 impl ErrorObject {
     /// The same error with each text replaced.
-    #[must_use]
     pub fn map(self, replace: impl Fn(&str) -> String) -> Self {
         let optional = |text: Option<String>| text.as_deref().map(&replace);
         Self {

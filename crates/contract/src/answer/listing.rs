@@ -7,7 +7,6 @@ use crate::{Contract, Operation};
 
 impl Contract {
     /// The same service, whose requests are marked; `None` if its list gives nothing back.
-    #[must_use]
     pub fn with_marks(&self) -> Option<Self> {
         let mut document = self.document().clone();
         let list = document.get_mut("x-tasks")?.get_mut("list")?.as_object_mut()?;
@@ -16,7 +15,6 @@ impl Contract {
     }
 
     /// The operation that lists the latest tasks, if requests are marked.
-    #[must_use]
     pub fn listing(&self) -> Option<&Operation> {
         let tasks = self.tasks();
         tasks.list.as_ref().filter(|list| list.is_marked).and(tasks.operations.list.as_ref())
@@ -31,7 +29,6 @@ impl Contract {
     }
 
     /// The ids of listed tasks with a mark, in the order of the list. An answer that is no list has none.
-    #[must_use]
     pub fn read_marked(&self, body: &str, mark: &str) -> Vec<String> {
         let (Some(list), Some(answer)) = (&self.tasks().list, json(body)) else { return Vec::new() };
         let items = list.items.get(&answer).and_then(Value::as_array).into_iter().flatten();

@@ -28,7 +28,6 @@ pub struct Refusal {
 impl Contract {
     /// What an answer with this HTTP status and body says that is no task. `request` is the body of the submission that it answers; empty for
     /// other requests.
-    #[must_use]
     pub fn read_refusal(&self, http: u16, body: &str, request: &str) -> Refusal {
         let tasks = self.tasks();
         let answer = json(body);

@@ -81,7 +81,6 @@ impl Contract {
     }
 
     /// The state that an answer with an error status gives a polled task by itself; `None` for most.
-    #[must_use]
     pub fn read_failed_poll(&self, http: u16, body: &str, id: &str) -> Option<Task> {
         let answer = json(body)?;
         let tasks = self.tasks();

@@ -36,13 +36,11 @@ pub struct TaskToWrite<'a> {
 
 impl Contract {
     /// The answer to a submission that is accepted.
-    #[must_use]
     pub fn write_accepted(&self, task: TaskToWrite<'_>) -> Written {
         self.write_task(TaskToWrite { state: TaskState::Queued, video: None, last_frame: None, ..task })
     }
 
     /// The answer to a poll.
-    #[must_use]
     pub fn write_task(&self, task: TaskToWrite<'_>) -> Written {
         let tasks = self.tasks();
         let mut answer = Answer(json!({}));
@@ -89,7 +87,6 @@ impl Contract {
     }
 
     /// The answer to the request for the result of a completed task, where that is a request of its own.
-    #[must_use]
     pub fn write_result(&self, task: TaskToWrite<'_>) -> Written {
         let tasks = self.tasks();
         let mut answer = Answer(json!({}));
@@ -99,7 +96,6 @@ impl Contract {
     }
 
     /// The answer to a submission that is refused, or to one with a wrong key.
-    #[must_use]
     pub fn write_refusal(&self, refused: Refused, message: &str) -> Written {
         let tasks = self.tasks();
         let find = |refused| tasks.refusals.iter().find(|case| case.is == refused);
@@ -108,7 +104,6 @@ impl Contract {
     }
 
     /// The answer to a poll for a task that cannot be described.
-    #[must_use]
     pub fn write_poll_error(&self, error: PollError, message: &str) -> Written {
         let case = self.tasks().poll_errors().iter().find(|case| case.is == error);
         self.write_error(case.and_then(|case| case.when.first()), 404, message)

@@ -78,7 +78,6 @@ impl FieldShape {
     }
 
     /// Whether there is anything to normalize or to look for.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -110,7 +109,6 @@ impl FieldShape {
     }
 
     /// The members that the document does not define, in objects that accept no others. `max` of them at most.
-    #[must_use]
     pub fn unknown_members(&self, value: &Value, max: usize) -> Vec<UnknownMember<'_>> {
         let mut unknown = Vec::new();
         self.find_unknown(value, "", (false, max), &mut unknown);
@@ -118,7 +116,6 @@ impl FieldShape {
     }
 
     /// The members that the document does not define, in objects that accept further ones. `max` of them at most.
-    #[must_use]
     pub fn further_members(&self, value: &Value, max: usize) -> Vec<UnknownMember<'_>> {
         let mut unknown = Vec::new();
         self.find_unknown(value, "", (true, max), &mut unknown);

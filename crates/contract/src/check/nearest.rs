@@ -30,14 +30,12 @@ const SYNONYMS: [(&str, &[&str]); 22] = [
 ];
 
 /// The candidate that [`listed_synonym`] or else [`nearest_spelling`] finds.
-#[must_use]
 pub fn nearest_name<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     listed_synonym(word, candidates.iter().copied()).or_else(|| nearest_spelling(word, candidates))
 }
 
 /// The candidate that is the same word in another spelling (case, `-` or nothing for `_`), or that a word of another tool means.
-#[must_use]
 pub fn listed_synonym<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.chars().count() > MAX_CHARS {
         return None;
@@ -52,7 +50,6 @@ pub fn listed_synonym<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
 
 /// The candidate that is the same word in another spelling, or else the nearest by Damerau-Levenshtein distance, if a third
 /// of its letters or fewer differ. For names that the user chose: no word of another tool means one of them.
-#[must_use]
 pub fn nearest_spelling<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     if length > MAX_CHARS {

@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 use super::nearest::MAX_CHARS;
 
 /// The model of the catalogue that an unknown id is likely to mean; `None` if none begins alike.
-#[must_use]
 pub fn nearest_model<'a>(id: &str, models: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if id.chars().count() > MAX_CHARS {
         return None;

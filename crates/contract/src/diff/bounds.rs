@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::context::{ChangeSet, Finding, Location};
+use super::context::{ChangeSet, Location, is_set};
 use super::{Subject, Verdict};
 
 /// A keyword, the one that makes it exclusive, and whether a greater value allows more.
@@ -21,8 +21,7 @@ const BOUNDS: [(&str, Option<&str>, bool); 8] = [
 
 pub(super) fn compare(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) {
     for (keyword, exclusive, greater_is_wider) in BOUNDS {
-        let is_exclusive =
-            |schema: &Value| exclusive.is_some_and(|keyword| schema.get(keyword) == Some(&Value::Bool(true)));
+        let is_exclusive = |schema: &Value| exclusive.is_some_and(|keyword| is_set(schema, keyword));
         let before = old.get(keyword).filter(|value| value.is_number());
         let after = new.get(keyword).filter(|value| value.is_number());
         let shown = |value: &Value, schema: &Value| {
@@ -45,6 +44,6 @@ pub(super) fn compare(location: &Location, old: &Value, new: &Value, changes: &m
                 (if is_wider { Verdict::Widened } else { Verdict::Narrowed }, summary)
             }
         };
-        changes.record(location, Finding { subject: Subject::Bound, verdict, summary });
+        changes.record(location, Subject::Bound, verdict, summary);
     }
 }

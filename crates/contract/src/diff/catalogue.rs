@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::context::{ChangeSet, Finding, Location};
+use super::context::{ChangeSet, Location, flipped, pairs};
 use super::{Direction, Effect, Subject, Verdict};
 use crate::{Contract, Model, Rule, Severity, canonical_json};
 
@@ -11,14 +11,12 @@ pub(super) fn models(old: &Contract, new: &Contract, changes: &mut ChangeSet) {
     let location = |model: &Model| Location::new(Direction::Request, format!("model {}", model.id));
     for model in old.models().iter().filter(|model| new.model(&model.id).is_none()) {
         let summary = format!("the model is gone from family {}", model.family);
-        let finding = Finding { subject: Subject::Model, verdict: Verdict::Removed, summary };
-        changes.record(&location(model), finding);
+        changes.record(&location(model), Subject::Model, Verdict::Removed, summary);
     }
     for model in new.models() {
         let Some(before) = old.model(&model.id) else {
             let summary = format!("the model is new in family {}", model.family);
-            let finding = Finding { subject: Subject::Model, verdict: Verdict::Added, summary };
-            changes.record(&location(model), finding);
+            changes.record(&location(model), Subject::Model, Verdict::Added, summary);
             continue;
         };
         compare_model(&location(model), &before, model, changes);
@@ -26,9 +24,7 @@ pub(super) fn models(old: &Contract, new: &Contract, changes: &mut ChangeSet) {
 }
 
 fn compare_model(location: &Location, old: &Model, new: &Model, changes: &mut ChangeSet) {
-    let mut record = |subject, verdict, summary: String| {
-        changes.record(location, Finding { subject, verdict, summary });
-    };
+    let mut record = |subject, verdict, summary: String| changes.record(location, subject, verdict, summary);
     if old.family != new.family {
         record(Subject::Model, Verdict::Changed, format!("family {} becomes {}", old.family, new.family));
     }
@@ -38,14 +34,10 @@ fn compare_model(location: &Location, old: &Model, new: &Model, changes: &mut Ch
     for capability in new.capabilities.iter().filter(|capability| !old.can(capability)) {
         record(Subject::Capability, Verdict::Added, format!("`{capability}` is new"));
     }
-    match (old.needs_image, new.needs_image) {
-        (false, true) => {
-            record(Subject::Capability, Verdict::Narrowed, "an input image is required now".to_owned());
-        }
-        (true, false) => {
-            record(Subject::Capability, Verdict::Widened, "an input image is optional now".to_owned());
-        }
-        _ => {}
+    if let Some(needs_image) = flipped(old.needs_image, new.needs_image) {
+        let (verdict, now) =
+            if needs_image { (Verdict::Narrowed, "required") } else { (Verdict::Widened, "optional") };
+        record(Subject::Capability, verdict, format!("an input image is {now} now"));
     }
     let source = |model: &Model| match &model.resolution {
         crate::ResolutionSource::Request { field, .. } => format!("chosen by `{field}`"),
@@ -86,27 +78,29 @@ pub(super) fn rules(
     for rule in before.iter().filter(|rule| find_rule(&after, &rule.id).is_none()) {
         let is_warning = find_rule(&all_after, &rule.id).is_some();
         let summary = format!("{}: {}", if is_warning { "only a warning now" } else { "gone" }, rule.message);
-        let finding = Finding { subject: Subject::Rule, verdict: Verdict::Removed, summary };
-        changes.record(&location(rule), finding);
+        changes.record(&location(rule), Subject::Rule, Verdict::Removed, summary);
     }
     for rule in &after {
         let Some(was) = find_rule(&before, &rule.id) else {
             let was_warning = find_rule(&all_before, &rule.id).is_some();
             let summary = format!("{}: {}", if was_warning { "refused now" } else { "new" }, rule.message);
-            let finding = Finding { subject: Subject::Rule, verdict: Verdict::Added, summary };
-            changes.record(&location(rule), finding);
+            changes.record(&location(rule), Subject::Rule, Verdict::Added, summary);
             continue;
         };
         if canonical_json(&was.reject) != canonical_json(&rule.reject) {
             let summary = format!("refuses something else: {}", rule.message);
-            let (subject, verdict) = (Subject::Rule, Verdict::Changed);
-            changes.record(&location(rule), Finding { subject, verdict, summary });
+            changes.record(&location(rule), Subject::Rule, Verdict::Changed, summary);
         }
         if (&was.param, &was.code) != (&rule.param, &rule.code) {
             let shown = |rule: &Rule| json!({ "param": rule.param, "code": rule.code });
             let summary = format!("the error {} becomes {}", shown(&was), shown(rule));
-            let finding = Finding { subject: Subject::Error, verdict: Verdict::Changed, summary };
-            changes.record_with_effect(Effect::Notice, &location(rule), finding);
+            changes.record_with_effect(
+                Effect::Notice,
+                &location(rule),
+                Subject::Error,
+                Verdict::Changed,
+                summary,
+            );
         }
     }
 }
@@ -117,8 +111,7 @@ fn warnings(before: &[Rule], after: &[Rule], location: impl Fn(&Rule) -> Locatio
         rules.iter().find(|rule| rule.id == id && rule.severity == Severity::Warning)
     }
     let mut record = |rule: &Rule, verdict, summary: String| {
-        let finding = Finding { subject: Subject::Rule, verdict, summary };
-        changes.record_with_effect(Effect::Notice, &location(rule), finding);
+        changes.record_with_effect(Effect::Notice, &location(rule), Subject::Rule, verdict, summary);
     };
     for rule in before.iter().filter(|rule| rule.severity == Severity::Warning) {
         if after.iter().all(|other| other.id != rule.id) {
@@ -144,12 +137,7 @@ fn warnings(before: &[Rule], after: &[Rule], location: impl Fn(&Rule) -> Locatio
 
 /// Compares where a family takes frames and references.
 pub(super) fn inputs(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) {
-    let inputs_of =
-        |schema: &Value| schema.get("x-inputs").and_then(Value::as_object).cloned().unwrap_or_default();
-    let (before, after) = (inputs_of(old), inputs_of(new));
-    let kinds = before.keys().chain(after.keys().filter(|kind| !before.contains_key(*kind)));
-    for kind in kinds {
-        let (was, is) = (before.get(kind), after.get(kind));
+    for (kind, was, is) in pairs(&old["x-inputs"], &new["x-inputs"]) {
         let verdict = match (was, is) {
             (Some(was), Some(is)) if was == is => continue,
             (None, _) => Verdict::Added,
@@ -158,6 +146,6 @@ pub(super) fn inputs(location: &Location, old: &Value, new: &Value, changes: &mu
         };
         let shown = |form: Option<&Value>| form.map_or_else(|| "nowhere".to_owned(), Value::to_string);
         let summary = format!("`{kind}` goes to {} instead of {}", shown(is), shown(was));
-        changes.record(location, Finding { subject: Subject::Inputs, verdict, summary });
+        changes.record(location, Subject::Inputs, verdict, summary);
     }
 }

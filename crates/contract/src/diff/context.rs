@@ -48,23 +48,28 @@ pub(super) struct ChangeSet {
     pub(super) changes: Vec<Change>,
 }
 
-/// A change before its effect is determined.
-pub(super) struct Finding {
-    pub(super) subject: Subject,
-    pub(super) verdict: Verdict,
-    pub(super) summary: String,
-}
-
 impl ChangeSet {
-    /// Records a finding with the effect from the table.
-    pub(super) fn record(&mut self, location: &Location, finding: Finding) {
-        let effect = effect(location.direction, finding.subject, finding.verdict);
-        self.record_with_effect(effect, location, finding);
+    /// Records a change with the effect from the table.
+    pub(super) fn record(
+        &mut self,
+        location: &Location,
+        subject: Subject,
+        verdict: Verdict,
+        summary: impl Into<String>,
+    ) {
+        let effect = effect(location.direction, subject, verdict);
+        self.record_with_effect(effect, location, subject, verdict, summary);
     }
 
-    /// Records a finding with an effect that the table cannot derive.
-    pub(super) fn record_with_effect(&mut self, effect: Effect, location: &Location, finding: Finding) {
-        let Finding { subject, verdict, summary } = finding;
+    /// Records a change with an effect that the table cannot derive.
+    pub(super) fn record_with_effect(
+        &mut self,
+        effect: Effect,
+        location: &Location,
+        subject: Subject,
+        verdict: Verdict,
+        summary: impl Into<String>,
+    ) {
         self.changes.push(Change {
             effect,
             verdict,
@@ -72,9 +77,30 @@ impl ChangeSet {
             subject,
             location: location.path.clone(),
             used_by: location.used_by.clone(),
-            summary,
+            summary: summary.into(),
         });
     }
+}
+
+/// What a flag became, if it changed.
+pub(super) fn flipped(before: bool, after: bool) -> Option<bool> {
+    (before != after).then_some(after)
+}
+
+/// Whether a member is there and true.
+pub(super) fn is_set(value: &Value, member: &str) -> bool {
+    value.get(member) == Some(&Value::Bool(true))
+}
+
+/// The members of two objects by name: what is gone, then what the newer one has. What is no object has none.
+pub(super) fn pairs<'v>(
+    old: &'v Value,
+    new: &'v Value,
+) -> impl Iterator<Item = (&'v String, Option<&'v Value>, Option<&'v Value>)> {
+    let gone = old.as_object().into_iter().flatten().filter(|(name, _)| new.get(name).is_none());
+    let kept = new.as_object().into_iter().flatten();
+    gone.map(|(name, old)| (name, Some(old), None))
+        .chain(kept.map(|(name, new)| (name, old.get(name), Some(new))))
 }
 
 /// The table of effects on a caller of the older contract.

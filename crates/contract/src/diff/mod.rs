@@ -139,13 +139,11 @@ pub enum Subject {
 
 impl Diff {
     /// Whether a caller that was written against the older contract may stop working.
-    #[must_use]
     pub fn breaks(&self) -> bool {
         self.changes.iter().any(|change| change.effect == Effect::Breaks)
     }
 
     /// Plain text for a terminal.
-    #[must_use]
     pub fn to_text(&self) -> String {
         render::text(self)
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::context::{ChangeSet, Documents, Finding, Location, effective};
+use super::context::{ChangeSet, Documents, Location, effective, flipped, is_set, pairs};
 use super::{Direction, Effect, Subject, Verdict, schema};
 use crate::SpecError;
 
@@ -11,27 +11,16 @@ pub(super) const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options"
 
 pub(super) fn compare(documents: &Documents<'_>, changes: &mut ChangeSet) -> Result<(), SpecError> {
     let (before, after) = (operations(documents.old)?, operations(documents.new)?);
-    let finding = |verdict, summary: &str| Finding {
-        subject: Subject::Operation,
-        verdict,
-        summary: summary.to_owned(),
-    };
     security_schemes(documents, changes);
-    for name in before.keys().filter(|name| !after.contains_key(*name)) {
-        changes.record(
-            &Location::new(Direction::Request, name),
-            finding(Verdict::Removed, "the operation is gone"),
-        );
-    }
-    for (name, new) in &after {
-        let Some(old) = before.get(name) else {
-            changes.record(
-                &Location::new(Direction::Request, name),
-                finding(Verdict::Added, "the operation is new"),
-            );
-            continue;
+    for (name, old, new) in pairs(&before, &after) {
+        let mut record = |verdict, summary| {
+            changes.record(&Location::new(Direction::Request, name), Subject::Operation, verdict, summary);
         };
-        compare_one(documents, name, old, new, changes)?;
+        match (old, new) {
+            (Some(old), Some(new)) => compare_one(documents, name, old, new, changes)?,
+            (Some(_), None) => record(Verdict::Removed, "the operation is gone"),
+            (None, _) => record(Verdict::Added, "the operation is new"),
+        }
     }
     Ok(())
 }
@@ -51,14 +40,14 @@ fn security_schemes(documents: &Documents<'_>, changes: &mut ChangeSet) {
         if after.get(name).is_none_or(|new| new == old) {
             continue;
         }
-        let summary = "callers authenticate in another way".to_owned();
-        let finding = Finding { subject: Subject::Security, verdict: Verdict::Changed, summary };
-        changes.record(&Location::new(Direction::Request, format!("security scheme {name}")), finding);
+        let location = Location::new(Direction::Request, format!("security scheme {name}"));
+        let summary = "callers authenticate in another way";
+        changes.record(&location, Subject::Security, Verdict::Changed, summary);
     }
 }
 
 /// The operations by method and path, each with the parameters of its path.
-fn operations(document: &Value) -> Result<Map<String, Value>, SpecError> {
+fn operations(document: &Value) -> Result<Value, SpecError> {
     let mut all = Map::new();
     let paths = document.get("paths").and_then(Value::as_object);
     for (path, item) in paths.into_iter().flatten() {
@@ -81,7 +70,7 @@ fn operations(document: &Value) -> Result<Map<String, Value>, SpecError> {
             all.insert(format!("{} {path}", method.to_uppercase()), operation);
         }
     }
-    Ok(all)
+    Ok(Value::Object(all))
 }
 
 fn compare_one(
@@ -94,8 +83,8 @@ fn compare_one(
     let location = Location::new(Direction::Request, name);
     deprecation(&location, old, new, changes);
     if old["security"] != new["security"] {
-        let summary = "the key is given in another way".to_owned();
-        changes.record(&location, Finding { subject: Subject::Security, verdict: Verdict::Changed, summary });
+        let summary = "the key is given in another way";
+        changes.record(&location, Subject::Security, Verdict::Changed, summary);
     }
     parameters(documents, &location, &old["parameters"], &new["parameters"], changes)?;
     let body = |document: &Value, operation: &Value| match operation.get("requestBody") {
@@ -115,23 +104,18 @@ fn parameters(
     new: &Value,
     changes: &mut ChangeSet,
 ) -> Result<(), SpecError> {
-    let empty = Map::new();
-    let (before, after) = (old.as_object().unwrap_or(&empty), new.as_object().unwrap_or(&empty));
-    for name in before.keys().filter(|name| !after.contains_key(*name)) {
-        let summary = format!("the {name} is gone");
-        let finding = Finding { subject: Subject::Parameter, verdict: Verdict::Removed, summary };
-        changes.record(location, finding);
-    }
-    for (name, new) in after {
-        let Some(old) = before.get(name) else {
-            let is_required = new.get("required") == Some(&Value::Bool(true));
-            let (verdict, summary) = if is_required {
-                (Verdict::Narrowed, format!("the {name} is new, and required"))
-            } else {
-                (Verdict::Added, format!("the {name} is new"))
-            };
-            changes.record(location, Finding { subject: Subject::Parameter, verdict, summary });
-            continue;
+    for (name, old, new) in pairs(old, new) {
+        let (old, new) = match (old, new) {
+            (Some(old), Some(new)) => (old, new),
+            (_, added) => {
+                let (verdict, summary) = match added {
+                    None => (Verdict::Removed, "gone"),
+                    Some(new) if is_set(new, "required") => (Verdict::Narrowed, "new, and required"),
+                    Some(_) => (Verdict::Added, "new"),
+                };
+                changes.record(location, Subject::Parameter, verdict, format!("the {name} is {summary}"));
+                continue;
+            }
         };
         required(location, &format!("the {name}"), old, new, changes);
         let inner = Location::new(location.direction, format!("{}, {name}", location.path));
@@ -144,25 +128,22 @@ fn parameters(
 }
 
 fn required(location: &Location, subject: &str, old: &Value, new: &Value, changes: &mut ChangeSet) {
-    let is_required = |value: &Value| value.get("required") == Some(&Value::Bool(true));
-    let (verdict, summary) = match (is_required(old), is_required(new)) {
-        (false, true) => (Verdict::Narrowed, format!("{subject} is required now")),
-        (true, false) => (Verdict::Widened, format!("{subject} is optional now")),
-        _ => return,
+    let (verdict, summary) = match flipped(is_set(old, "required"), is_set(new, "required")) {
+        Some(true) => (Verdict::Narrowed, "required"),
+        Some(false) => (Verdict::Widened, "optional"),
+        None => return,
     };
-    changes.record(location, Finding { subject: Subject::Requiredness, verdict, summary });
+    changes.record(location, Subject::Requiredness, verdict, format!("{subject} is {summary} now"));
 }
 
 /// Compares `deprecated`.
 pub(super) fn deprecation(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) {
-    let is_deprecated = |value: &Value| value.get("deprecated") == Some(&Value::Bool(true));
-    let (verdict, summary) = match (is_deprecated(old), is_deprecated(new)) {
-        (false, true) => (Verdict::Added, "is deprecated now"),
-        (true, false) => (Verdict::Removed, "is not deprecated any more"),
-        _ => return,
+    let (verdict, summary) = match flipped(is_set(old, "deprecated"), is_set(new, "deprecated")) {
+        Some(true) => (Verdict::Added, "is deprecated now"),
+        Some(false) => (Verdict::Removed, "is not deprecated any more"),
+        None => return,
     };
-    let summary = summary.to_owned();
-    changes.record(location, Finding { subject: Subject::Deprecation, verdict, summary });
+    changes.record(location, Subject::Deprecation, verdict, summary);
 }
 
 fn statuses(
@@ -172,26 +153,24 @@ fn statuses(
     new: &Value,
     changes: &mut ChangeSet,
 ) -> Result<(), SpecError> {
-    let empty = Map::new();
-    let (before, after) = (old.as_object().unwrap_or(&empty), new.as_object().unwrap_or(&empty));
     let location = Location::new(Direction::Response, name);
-    for status in before.keys().filter(|status| !after.contains_key(*status)) {
-        let summary = format!("status {status} is gone");
-        let finding = Finding { subject: Subject::Status, verdict: Verdict::Removed, summary };
-        // Callers wait for the success that was documented.
-        let effect = if status.starts_with('2') { Effect::Breaks } else { Effect::Harmless };
-        changes.record_with_effect(effect, &location, finding);
-    }
-    for (status, new) in after {
-        let Some(old) = before.get(status) else {
-            let summary = format!("status {status} is new");
-            let finding = Finding { subject: Subject::Status, verdict: Verdict::Added, summary };
-            changes.record(&location, finding);
-            continue;
-        };
-        let inner = Location::new(Direction::Response, format!("{name}, status {status}"));
-        let (old, new) = (effective(documents.old, old)?, effective(documents.new, new)?);
-        contents(documents, &inner, &old, &new, changes)?;
+    for (status, old, new) in pairs(old, new) {
+        match (old, new) {
+            (Some(old), Some(new)) => {
+                let inner = Location::new(Direction::Response, format!("{name}, status {status}"));
+                let (old, new) = (effective(documents.old, old)?, effective(documents.new, new)?);
+                contents(documents, &inner, &old, &new, changes)?;
+            }
+            (Some(_), None) => {
+                let summary = format!("status {status} is gone");
+                // Callers wait for the success that was documented.
+                let effect = if status.starts_with('2') { Effect::Breaks } else { Effect::Harmless };
+                changes.record_with_effect(effect, &location, Subject::Status, Verdict::Removed, summary);
+            }
+            (None, _) => {
+                changes.record(&location, Subject::Status, Verdict::Added, format!("status {status} is new"));
+            }
+        }
     }
     Ok(())
 }
@@ -203,13 +182,8 @@ fn contents(
     new: &Value,
     changes: &mut ChangeSet,
 ) -> Result<(), SpecError> {
-    let empty = Map::new();
-    let media_types = |value: &'_ Value| value.get("content").and_then(Value::as_object).cloned();
-    let (before, after) =
-        (media_types(old).unwrap_or_else(|| empty.clone()), media_types(new).unwrap_or(empty));
-    let kinds = before.keys().chain(after.keys().filter(|kind| !before.contains_key(*kind)));
-    for kind in kinds {
-        let (verdict, summary) = match (before.get(kind), after.get(kind)) {
+    for (kind, old, new) in pairs(&old["content"], &new["content"]) {
+        let (verdict, summary) = match (old, new) {
             (Some(old), Some(new)) => {
                 if let (Some(old), Some(new)) = (old.get("schema"), new.get("schema")) {
                     schema::compare(documents, location, old, new, changes)?;
@@ -219,7 +193,7 @@ fn contents(
             (Some(_), None) => (Verdict::Removed, format!("`{kind}` is gone")),
             (None, _) => (Verdict::Added, format!("`{kind}` is new")),
         };
-        changes.record(location, Finding { subject: Subject::ContentType, verdict, summary });
+        changes.record(location, Subject::ContentType, verdict, summary);
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Comparison of schemas: fields, types, values, patterns, defaults.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::context::{ChangeSet, Documents, Finding, Location, component_of, effective};
+use super::context::{ChangeSet, Documents, Location, component_of, effective, flipped, is_set, pairs};
 use super::operations::deprecation;
 use super::{Subject, Verdict, bounds};
 use crate::digit_pattern;
@@ -71,7 +71,7 @@ fn annotations(location: &Location, old: &Value, new: &Value, changes: &mut Chan
         (Some(before), None) => (Verdict::Removed, format!("default {before} is gone")),
         _ => return errors(location, old, new, changes),
     };
-    changes.record(location, Finding { subject: Subject::Default, verdict, summary });
+    changes.record(location, Subject::Default, verdict, summary);
     errors(location, old, new, changes);
 }
 
@@ -86,8 +86,7 @@ fn errors(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet
         let shown =
             |value: &Option<Value>| value.as_ref().map_or_else(|| "none".to_owned(), Value::to_string);
         let summary = format!("the error's `{key}` {} becomes {}", shown(&before), shown(&after));
-        let verdict = Verdict::Changed;
-        changes.record(location, Finding { subject: Subject::Error, verdict, summary });
+        changes.record(location, Subject::Error, Verdict::Changed, summary);
     }
 }
 
@@ -103,20 +102,15 @@ fn kind(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) 
             _ => Verdict::Changed,
         };
         let summary = format!("type {before} becomes {after}");
-        changes.record(location, Finding { subject: Subject::Type, verdict, summary });
+        changes.record(location, Subject::Type, verdict, summary);
         if verdict == Verdict::Changed {
             return false;
         }
     }
-    let nullable = |schema: &Value| schema.get("nullable") == Some(&Value::Bool(true));
-    let change = match (nullable(old), nullable(new)) {
-        (false, true) => Some((Verdict::Widened, "may be null now")),
-        (true, false) => Some((Verdict::Narrowed, "may not be null any more")),
-        _ => None,
-    };
-    if let Some((verdict, summary)) = change {
-        let summary = summary.to_owned();
-        changes.record(location, Finding { subject: Subject::Type, verdict, summary });
+    match flipped(is_set(old, "nullable"), is_set(new, "nullable")) {
+        Some(true) => changes.record(location, Subject::Type, Verdict::Widened, "may be null now"),
+        Some(false) => changes.record(location, Subject::Type, Verdict::Narrowed, "may not be null any more"),
+        None => {}
     }
     format(location, &text(old, "format"), &text(new, "format"), changes);
     true
@@ -131,7 +125,7 @@ fn format(location: &Location, before: &str, after: &str, changes: &mut ChangeSe
     };
     let summary = format!("format {before} becomes {after}");
     // Reported as a bound: it restricts the type, with the same effect on callers as a bound.
-    changes.record(location, Finding { subject: Subject::Bound, verdict, summary });
+    changes.record(location, Subject::Bound, verdict, summary);
 }
 
 fn values(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet) {
@@ -141,23 +135,20 @@ fn values(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSet
         (None, None) => {}
         (None, Some(values)) => {
             let summary = format!("only {} from now on", shown(&values));
-            changes
-                .record(location, Finding { subject: Subject::Value, verdict: Verdict::Narrowed, summary });
+            changes.record(location, Subject::Value, Verdict::Narrowed, summary);
         }
         (Some(values), None) => {
             let summary = format!("not only {} any more", shown(&values));
-            changes.record(location, Finding { subject: Subject::Value, verdict: Verdict::Widened, summary });
+            changes.record(location, Subject::Value, Verdict::Widened, summary);
         }
         (Some(before), Some(after)) => {
             for value in before.iter().filter(|value| !after.contains(value)) {
                 let summary = format!("the value {value} is gone");
-                let verdict = Verdict::Removed;
-                changes.record(location, Finding { subject: Subject::Value, verdict, summary });
+                changes.record(location, Subject::Value, Verdict::Removed, summary);
             }
             for value in after.iter().filter(|value| !before.contains(value)) {
                 let summary = format!("the value {value} is new");
-                let verdict = Verdict::Added;
-                changes.record(location, Finding { subject: Subject::Value, verdict, summary });
+                changes.record(location, Subject::Value, Verdict::Added, summary);
             }
         }
     }
@@ -194,7 +185,7 @@ fn pattern(location: &Location, old: &Value, new: &Value, changes: &mut ChangeSe
             }
         }
     };
-    changes.record(location, Finding { subject: Subject::Pattern, verdict, summary });
+    changes.record(location, Subject::Pattern, verdict, summary);
 }
 
 /// Keywords whose addition and removal can be judged, but not their change.
@@ -211,7 +202,7 @@ fn opaque_keywords(location: &Location, old: &Value, new: &Value, changes: &mut 
             }
             _ => continue,
         };
-        changes.record(location, Finding { subject: Subject::Bound, verdict, summary });
+        changes.record(location, Subject::Bound, verdict, summary);
     }
 }
 
@@ -230,14 +221,13 @@ fn alternatives(location: &Location, old: &Value, new: &Value, changes: &mut Cha
             _ => (Verdict::Removed, Verdict::Added),
         };
         let (before, after) = (list(old), list(new));
-        let subject = Subject::Alternative;
         for part in before.iter().filter(|part| !after.contains(part)) {
             let summary = format!("`{keyword}` has `{part}` no more");
-            changes.record(location, Finding { subject, verdict: removed, summary });
+            changes.record(location, Subject::Alternative, removed, summary);
         }
         for part in after.iter().filter(|part| !before.contains(part)) {
             let summary = format!("`{keyword}` has `{part}` too");
-            changes.record(location, Finding { subject, verdict: added, summary });
+            changes.record(location, Subject::Alternative, added, summary);
         }
     }
 }
@@ -250,44 +240,36 @@ fn fields(
     changes: &mut ChangeSet,
 ) -> Result<(), SpecError> {
     let closed = |schema: &Value| schema.get("additionalProperties") == Some(&Value::Bool(false));
-    let change = match (closed(old), closed(new)) {
-        (false, true) => Some((Verdict::Narrowed, "keys that are not listed are refused now")),
-        (true, false) => Some((Verdict::Widened, "keys that are not listed are allowed now")),
-        _ => None,
-    };
-    if let Some((verdict, summary)) = change {
-        let summary = summary.to_owned();
-        changes.record(location, Finding { subject: Subject::Bound, verdict, summary });
+    if let Some(is_closed) = flipped(closed(old), closed(new)) {
+        let (verdict, now) =
+            if is_closed { (Verdict::Narrowed, "refused") } else { (Verdict::Widened, "allowed") };
+        let summary = format!("keys that are not listed are {now} now");
+        changes.record(location, Subject::Bound, verdict, summary);
     }
-    let empty = Map::new();
-    let properties = |schema: &'_ Value| schema.get("properties").and_then(Value::as_object).cloned();
-    let (before, after) =
-        (properties(old).unwrap_or_else(|| empty.clone()), properties(new).unwrap_or(empty));
     let needs = |schema: &Value, name: &str| {
         let names = schema.get("required").and_then(Value::as_array);
         names.is_some_and(|names| names.iter().any(|entry| entry.as_str() == Some(name)))
     };
-    for name in before.keys().filter(|name| !after.contains_key(*name)) {
-        let summary = "the field is gone".to_owned();
-        let finding = Finding { subject: Subject::Field, verdict: Verdict::Removed, summary };
-        changes.record(&location.field(name), finding);
-    }
-    for (name, schema) in &after {
+    for (name, old_schema, new_schema) in pairs(&old["properties"], &new["properties"]) {
         let inner = location.field(name);
-        let Some(old_schema) = before.get(name) else {
-            added(&inner, needs(new, name), changes);
-            continue;
-        };
-        let change = match (needs(old, name), needs(new, name)) {
-            (false, true) => Some((Verdict::Narrowed, "is required now")),
-            (true, false) => Some((Verdict::Widened, "is optional now")),
-            _ => None,
-        };
-        if let Some((verdict, summary)) = change {
-            let summary = summary.to_owned();
-            changes.record(&inner, Finding { subject: Subject::Requiredness, verdict, summary });
+        match (old_schema, new_schema) {
+            (Some(old_schema), Some(new_schema)) => {
+                match flipped(needs(old, name), needs(new, name)) {
+                    Some(true) => {
+                        changes.record(&inner, Subject::Requiredness, Verdict::Narrowed, "is required now");
+                    }
+                    Some(false) => {
+                        changes.record(&inner, Subject::Requiredness, Verdict::Widened, "is optional now");
+                    }
+                    None => {}
+                }
+                compare(documents, &inner, old_schema, new_schema, changes)?;
+            }
+            (Some(_), None) => {
+                changes.record(&inner, Subject::Field, Verdict::Removed, "the field is gone");
+            }
+            (None, _) => added(&inner, needs(new, name), changes),
         }
-        compare(documents, &inner, old_schema, schema, changes)?;
     }
     Ok(())
 }
@@ -299,6 +281,5 @@ fn added(location: &Location, is_required: bool, changes: &mut ChangeSet) {
         (true, super::Direction::Response) => (Verdict::Added, "the field is new, and always there"),
         (false, _) => (Verdict::Added, "the field is new"),
     };
-    let summary = summary.to_owned();
-    changes.record(location, Finding { subject: Subject::Field, verdict, summary });
+    changes.record(location, Subject::Field, verdict, summary);
 }

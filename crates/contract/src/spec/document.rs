@@ -61,7 +61,6 @@ impl<'a> Node<'a> {
 }
 
 /// A key as a part of a JSON pointer (RFC 6901).
-#[must_use]
 pub fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }

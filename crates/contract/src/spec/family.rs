@@ -17,7 +17,6 @@ pub struct Family(Arc<str>);
 
 impl Family {
     /// The name as the contract writes it.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -83,7 +82,7 @@ fn read_one(root: &Node<'_>, schema: &Node<'_>, component: &str) -> Result<Famil
         Some(name) => name.text()?,
         None => component,
     };
-    let resolution = match &inputs.resolution {
+    let resolution = match inputs.get(Word::Resolution) {
         None => ResolutionSource::Unknown,
         Some(placement) => {
             let values = match schema_at(root, schema, &placement.at)?.and_then(|schema| schema.get("enum")) {
@@ -114,7 +113,7 @@ fn read_one(root: &Node<'_>, schema: &Node<'_>, component: &str) -> Result<Famil
 /// Whole seconds that the schema allows, from its bounds or its list of values.
 fn durations(root: &Node<'_>, schema: &Node<'_>, inputs: &Inputs) -> Result<RangeInclusive<u32>, SpecError> {
     let unbounded = 1..=MAX_SECONDS;
-    let Some(placement) = &inputs.seconds else { return Ok(unbounded) };
+    let Some(placement) = inputs.get(Word::Seconds) else { return Ok(unbounded) };
     let place = placement.bounds.as_ref().unwrap_or(&placement.at);
     let Some(bounds) = schema_at(root, schema, place)? else { return Ok(unbounded) };
     let number = |value: &Value| match value {

@@ -68,7 +68,6 @@ pub struct Field {
 
 impl Field {
     /// A value in the spelling of this field: `5` as `"5"` or `"5s"`, `720p` as `720P`.
-    #[must_use]
     pub fn spelled(&self, value: Value) -> Value {
         let Some(text) = scalar(&value).filter(|_| !self.values.contains(&value)) else { return value };
         let is_meant = |listed: &&Value| {

@@ -1,5 +1,7 @@
 //! Where the runner's words go in a request (`x-inputs`): prompt, length, frames, references.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -76,7 +78,6 @@ impl From<Pointer> for Placement {
 
 impl Placement {
     /// Whether a value is a field at the top of a request by itself.
-    #[must_use]
     pub fn is_top(&self) -> bool {
         self.item.is_none() && self.at.is_top()
     }
@@ -104,49 +105,41 @@ impl Placement {
     }
 
     /// The pointer of the value within the item; empty where the value stands by itself, and `None` where the item has no place for it.
-    #[must_use]
     pub fn value_in_item(&self) -> Option<String> {
         self.item.as_ref().map_or(Some(String::new()), |item| pointer_to(item, VALUE))
     }
 
     /// The pointer of the media type within the item, where there is one.
-    #[must_use]
     pub fn media_type_in_item(&self) -> Option<String> {
         self.item.as_ref().and_then(|item| pointer_to(item, MEDIA_TYPE))
     }
 
     /// Whether a medium is sent as Base64 alone: its type stands elsewhere, or nowhere.
-    #[must_use]
     pub fn is_bare(&self) -> bool {
         self.accepts == [MediaForm::Base64]
     }
 
     /// Whether an item of a request's list is one that this puts there: it has the same members, with any value in its place.
-    #[must_use]
     pub fn is_made(&self, item: &Value) -> bool {
         self.item.as_ref().is_none_or(|form| is_formed(form, item))
     }
 
     /// The top-level field that it leads into.
-    #[must_use]
     pub fn field(&self) -> &str {
         self.at.field()
     }
 
     /// Whether it appends to a list.
-    #[must_use]
     pub fn is_list(&self) -> bool {
         self.at.as_str().ends_with("/-")
     }
 
     /// The list that it appends to, as a pointer.
-    #[must_use]
     pub fn list(&self) -> Option<&str> {
         self.at.as_str().strip_suffix("/-")
     }
 
     /// The values that a request has there, each with its JSON pointer.
-    #[must_use]
     pub fn said<'r>(&self, request: &'r Value) -> Vec<(String, &'r Value)> {
         let within = self.value_in_item().unwrap_or_default();
         let of_item = |at: String, item: &'r Value| {
@@ -173,7 +166,6 @@ impl Placement {
     }
 
     /// Whether a medium of this form is taken.
-    #[must_use]
     pub fn takes(&self, form: MediaForm) -> bool {
         self.accepts.contains(&form)
     }
@@ -215,100 +207,66 @@ fn pointer_to(value: &Value, text: &str) -> Option<String> {
     }
 }
 
-/// Where a model takes each word. `None` where it takes nothing of the kind.
+/// Where a model takes each word; without those of which it takes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-#[non_exhaustive]
-pub struct Inputs {
-    pub prompt: Option<Placement>,
-    /// What not to show.
-    pub negative_prompt: Option<Placement>,
-    /// The length of the video.
-    pub seconds: Option<Placement>,
-    pub resolution: Option<Placement>,
-    /// The aspect ratio.
-    pub ratio: Option<Placement>,
-    pub seed: Option<Placement>,
-    /// Whether there is sound.
-    pub audio: Option<Placement>,
-    /// Asks for the last frame to be given back, which does not change the video.
-    pub return_last_frame: Option<Placement>,
-    /// The image that the video starts on.
-    pub first_frame: Option<Placement>,
-    /// The image that the video ends on.
-    pub last_frame: Option<Placement>,
-    /// An image that guides without being shown.
-    pub reference_image: Option<Placement>,
-    /// A video that guides.
-    pub reference_video: Option<Placement>,
-    /// A sound that guides.
-    pub reference_audio: Option<Placement>,
+#[serde(transparent)]
+pub struct Inputs(BTreeMap<Word, Placement>);
+
+macro_rules! words {
+    ($($(#[$doc:meta])* $word:ident = $name:literal,)*) => {
+        /// The runner's words for what goes into a request.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Word {
+            $($(#[$doc])* $word,)*
+        }
+
+        impl Word {
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$word),*];
+
+            /// The word as it is written.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$word => $name,)*
+                }
+            }
+        }
+    };
 }
 
-/// The runner's words for what goes into a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Word {
-    Prompt,
-    NegativePrompt,
-    Seconds,
-    Resolution,
-    Ratio,
-    Seed,
-    Audio,
-    ReturnLastFrame,
-    FirstFrame,
-    LastFrame,
-    ReferenceImage,
-    ReferenceVideo,
-    ReferenceAudio,
+words! {
+    Prompt = "prompt",
+    /// What not to show.
+    NegativePrompt = "negative_prompt",
+    /// The length of the video.
+    Seconds = "seconds",
+    Resolution = "resolution",
+    /// The aspect ratio.
+    Ratio = "ratio",
+    Seed = "seed",
+    /// Whether there is sound.
+    Audio = "audio",
+    /// Asks for the last frame to be given back, which does not change the video.
+    ReturnLastFrame = "return_last_frame",
+    /// The image that the video starts on.
+    FirstFrame = "first_frame",
+    /// The image that the video ends on.
+    LastFrame = "last_frame",
+    /// An image that guides without being shown.
+    ReferenceImage = "reference_image",
+    /// A video that guides.
+    ReferenceVideo = "reference_video",
+    /// A sound that guides.
+    ReferenceAudio = "reference_audio",
 }
 
 impl Word {
-    pub const ALL: [Self; 13] = [
-        Self::Prompt,
-        Self::NegativePrompt,
-        Self::Seconds,
-        Self::Resolution,
-        Self::Ratio,
-        Self::Seed,
-        Self::Audio,
-        Self::ReturnLastFrame,
-        Self::FirstFrame,
-        Self::LastFrame,
-        Self::ReferenceImage,
-        Self::ReferenceVideo,
-        Self::ReferenceAudio,
-    ];
-
-    /// The word as it is written.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Prompt => "prompt",
-            Self::NegativePrompt => "negative_prompt",
-            Self::Seconds => "seconds",
-            Self::Resolution => "resolution",
-            Self::Ratio => "ratio",
-            Self::Seed => "seed",
-            Self::Audio => "audio",
-            Self::ReturnLastFrame => "return_last_frame",
-            Self::FirstFrame => "first_frame",
-            Self::LastFrame => "last_frame",
-            Self::ReferenceImage => "reference_image",
-            Self::ReferenceVideo => "reference_video",
-            Self::ReferenceAudio => "reference_audio",
-        }
-    }
-
     /// Whether a person writes it as a key with a value: media have keys of their own, and the last frame is asked for where it is used.
-    #[must_use]
     pub const fn is_key(self) -> bool {
         !self.is_medium() && !matches!(self, Self::ReturnLastFrame)
     }
 
     /// Whether it is a frame or a reference.
-    #[must_use]
     pub const fn is_medium(self) -> bool {
         matches!(
             self,
@@ -323,45 +281,13 @@ impl Word {
 
 impl Inputs {
     /// Where a word goes.
-    #[must_use]
     pub fn get(&self, word: Word) -> Option<&Placement> {
-        match word {
-            Word::Prompt => &self.prompt,
-            Word::NegativePrompt => &self.negative_prompt,
-            Word::Seconds => &self.seconds,
-            Word::Resolution => &self.resolution,
-            Word::Ratio => &self.ratio,
-            Word::Seed => &self.seed,
-            Word::Audio => &self.audio,
-            Word::ReturnLastFrame => &self.return_last_frame,
-            Word::FirstFrame => &self.first_frame,
-            Word::LastFrame => &self.last_frame,
-            Word::ReferenceImage => &self.reference_image,
-            Word::ReferenceVideo => &self.reference_video,
-            Word::ReferenceAudio => &self.reference_audio,
-        }
-        .as_ref()
+        self.0.get(&word)
     }
 
     /// The same without a word.
-    #[must_use]
     pub(crate) fn without(mut self, word: Word) -> Self {
-        let slot = match word {
-            Word::Prompt => &mut self.prompt,
-            Word::NegativePrompt => &mut self.negative_prompt,
-            Word::Seconds => &mut self.seconds,
-            Word::Resolution => &mut self.resolution,
-            Word::Ratio => &mut self.ratio,
-            Word::Seed => &mut self.seed,
-            Word::Audio => &mut self.audio,
-            Word::ReturnLastFrame => &mut self.return_last_frame,
-            Word::FirstFrame => &mut self.first_frame,
-            Word::LastFrame => &mut self.last_frame,
-            Word::ReferenceImage => &mut self.reference_image,
-            Word::ReferenceVideo => &mut self.reference_video,
-            Word::ReferenceAudio => &mut self.reference_audio,
-        };
-        *slot = None;
+        self.0.remove(&word);
         self
     }
 }

@@ -49,13 +49,11 @@ pub struct Model {
 
 impl Model {
     /// Whether the model has a capability.
-    #[must_use]
     pub fn can(&self, capability: &str) -> bool {
         self.capabilities.iter().any(|own| own == capability)
     }
 
     /// The resolutions that the model can make; empty where the description does not list them.
-    #[must_use]
     pub fn resolutions(&self) -> &[String] {
         match &self.resolution {
             ResolutionSource::Request { values, .. } => values,

@@ -12,12 +12,10 @@ pub struct Pointer(String);
 
 impl Pointer {
     /// The value that it leads to.
-    #[must_use]
     pub fn get<'v>(&self, value: &'v Value) -> Option<&'v Value> {
         value.pointer(&self.0)
     }
 
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -28,19 +26,16 @@ impl Pointer {
     }
 
     /// The pointer of a member of what it leads to.
-    #[must_use]
     pub fn below(&self, name: &str) -> Self {
         Self(format!("{}/{}", self.0, super::escape(name)))
     }
 
     /// Whether it leads to a field at the top of a request.
-    #[must_use]
     pub fn is_top(&self) -> bool {
         self.0.matches('/').count() == 1
     }
 
     /// The first token: the field of a request that it leads into. Empty for the whole.
-    #[must_use]
     pub fn field(&self) -> &str {
         self.0.split('/').nth(1).unwrap_or_default()
     }

@@ -2,13 +2,11 @@
 
 mod codegen;
 mod json_schema;
-mod test_tools;
 
 pub(crate) use codegen::codegen;
 #[cfg(feature = "validate")]
 pub(crate) use json_schema::plain_definitions;
 pub(crate) use json_schema::{definitions, request_schema};
-pub(crate) use test_tools::test_tools;
 
 use serde_json::{Map, Value};
 
@@ -66,7 +64,7 @@ fn rewrite_components(document: &mut Value, rewrite: &dyn Fn(&mut Map<String, Va
 }
 
 /// Removes the extensions everywhere but in literal values and among names of the author's choice.
-fn without_extensions(value: &Value) -> Value {
+pub(crate) fn without_extensions(value: &Value) -> Value {
     match value {
         Value::Object(object) => Value::Object(
             object

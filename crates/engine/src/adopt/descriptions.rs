@@ -34,7 +34,6 @@ pub struct UnusedDescription {
 
 impl UnusedDescription {
     /// A description that is damaged or misleading.
-    #[must_use]
     pub fn refused(source: &str, reason: &impl ToString) -> Self {
         Self { source: source.to_owned(), reason: reason.to_string(), is_refused: true }
     }
@@ -71,7 +70,6 @@ impl DescribedVideo {
         Self { source, folder: folder.to_owned(), path, description }
     }
 
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

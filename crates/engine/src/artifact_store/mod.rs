@@ -45,13 +45,11 @@ pub struct ArtifactStore {
 
 impl ArtifactStore {
     /// The store in `folder`, which is created on first use.
-    #[must_use]
     pub fn new(folder: PathBuf) -> Self {
         Self { folder, dir_sync: Arc::default() }
     }
 
     /// The path of the video with this hash.
-    #[must_use]
     pub fn path(&self, sha256: &str) -> PathBuf {
         self.folder.join(format!("{sha256}.mp4"))
     }
@@ -199,7 +197,6 @@ impl ArtifactStore {
     }
 
     /// The description of a video for a key, as a manifest lists it: its sidecar without the request.
-    #[must_use]
     pub fn description(&self, sha256: &str, key: &NodeKey) -> Option<serde_json::Value> {
         let path = self.folder.join(sidecar::file_name(sha256, &key.to_string()));
         serde_json::to_value(Sidecar::read(&path).ok()?.without_request()).ok()

@@ -60,14 +60,12 @@ pub enum InputSource {
 
 impl InputSource {
     /// Whether the request refers to it by its URL.
-    #[must_use]
     pub fn is_by_url(&self) -> bool {
         matches!(self, Self::Address(_))
     }
 }
 
 /// The source of each input of a node whose dependencies are done. With `is_inline`, frames are sent as data even where the service hosts them.
-#[must_use]
 pub fn input_sources(
     node: NodeIx,
     state: &RunState,

@@ -257,7 +257,6 @@ impl Join<'_> {
 }
 
 /// Why a film is not written over a file that it is made of.
-#[must_use]
 pub fn replaces_input(film: &plan::Film, input: &Path) -> String {
     format!(
         "the film `{}` is made of {}, which it would replace: give the film another `output`, or move the file",

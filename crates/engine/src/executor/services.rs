@@ -26,27 +26,23 @@ pub struct ServiceOfRun {
 
 impl RunServices {
     /// One service, also for nodes that name none.
-    #[must_use]
     pub fn new(provider: Arc<dyn Provider>, policy: Policy) -> Self {
         let unnamed = provider.identity().to_owned();
         Self { unnamed, first: ServiceOfRun { provider, policy }, others: Vec::new() }
     }
 
     /// With another service.
-    #[must_use]
     pub fn with(mut self, provider: Arc<dyn Provider>, policy: Policy) -> Self {
         self.others.push(ServiceOfRun { provider, policy });
         self
     }
 
     /// With the service of this identity for nodes that name none.
-    #[must_use]
     pub fn with_unnamed(self, unnamed: &str) -> Self {
         Self { unnamed: unnamed.to_owned(), ..self }
     }
 
     /// The service of a node.
-    #[must_use]
     pub fn of(&self, node: &Node) -> &ServiceOfRun {
         let identity = node.service.as_deref().unwrap_or(&self.unnamed);
         self.all().find(|service| service.provider.identity() == identity).unwrap_or(&self.first)
@@ -81,11 +77,8 @@ impl RunServices {
             let limits = ledger.observed_limits(service);
             let submits = policy.submit_rate.map_or(0, |rate| rate.count);
             let submits = submits.max(limits.rate.map_or(0, |rate| rate.count));
-            let history = ServiceHistory {
-                limits,
-                submissions: ledger.submission_times(service, submits)?,
-                first_polls: ledger.first_polls(service)?,
-            };
+            let submissions = ledger.submission_times(service, submits)?;
+            let history = ServiceHistory { limits, submissions };
             state = state.with_service(service, policy.clone(), history, now);
         }
         Ok(state)

@@ -41,7 +41,6 @@ pub struct FilmClip {
 }
 
 /// The videos of clips, for [`timeline::continuations`].
-#[must_use]
 pub fn clip_videos(clips: &[FilmClip]) -> Vec<ClipVideo<'_>> {
     clips.iter().map(|clip| ClipVideo { node: clip.node, sha256: &clip.sha256 }).collect()
 }
@@ -86,7 +85,6 @@ pub fn film_clips(
 
 /// The file of a film that the film, its poster or its subtitles would replace when it is written to `output_dir`: the film would be made of
 /// itself, again and again.
-#[must_use]
 pub fn replaced_input(film: &Film, workflow_dir: &Path, output_dir: &Path) -> Option<PathBuf> {
     let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
     let film_file = output_dir.join(&film.output);
@@ -182,7 +180,6 @@ pub(crate) fn film_digest(plan: &Plan, film: &Film, clips: &[FilmClip], tags: &F
 
 /// What a film that is on record says about the source of its frames; `None` if it does not show these clips in this edit, as a run would join
 /// them now.
-#[must_use]
 pub fn up_to_date_source(
     plan: &Plan,
     film: &Film,

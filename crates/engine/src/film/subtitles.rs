@@ -21,7 +21,6 @@ const LETTERS: f32 = 42.0;
 const LETTER_WIDTH: f32 = 0.56;
 
 /// The cues of a film of these clips, on its clock.
-#[must_use]
 pub fn film_cues(plan: &Plan, timeline: &Timeline, clips: &[FilmClip]) -> Vec<Cue> {
     let line = |clip: &FilmClip| clip.node.and_then(|ix| plan.node(ix).dialogue.as_deref());
     let dialogue: Vec<_> = clips.iter().map(line).collect();

@@ -44,7 +44,6 @@ pub struct AttemptRow {
 
 impl AttemptRow {
     /// The identity of its video ([`Artifact::identity_sha256`]), if it has had one.
-    #[must_use]
     pub fn video_identity(&self) -> Option<&str> {
         self.artifact.as_ref().map(Artifact::identity_sha256)
     }

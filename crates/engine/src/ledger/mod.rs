@@ -30,6 +30,8 @@ mod run_spending;
 mod schema;
 mod service_history;
 mod sql;
+#[cfg(feature = "failpoints")]
+mod testing;
 mod totals;
 
 use std::path::{Path, PathBuf};
@@ -106,7 +108,6 @@ pub enum LedgerError {
 
 impl LedgerError {
     /// Whether another process held the database lock for too long; a retry may succeed.
-    #[must_use]
     pub fn is_busy(&self) -> bool {
         match self {
             Self::Sqlite { source, .. } => {
@@ -159,48 +160,7 @@ impl Ledger {
         if self.is_synced { connection.pragma_update(None, "synchronous", level) } else { Ok(()) }
     }
 
-    /// Limits the size of the file on this connection, as a full disk would.
-    ///
-    /// # Errors
-    /// When SQLite refuses.
-    #[cfg(feature = "failpoints")]
-    pub fn limit_pages(&self, pages: u32) -> Result<(), LedgerError> {
-        self.connection()
-            .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
-            .map_err(|error| self.sqlite(error))
-    }
-
-    /// Removes all records, so that the ledger is as a new one is. Statements stay compiled, for simulations that need thousands of ledgers.
-    ///
-    /// # Errors
-    /// When SQLite refuses.
-    #[cfg(feature = "failpoints")]
-    pub fn clear(&self) -> Result<(), LedgerError> {
-        let mut connection = self.connection();
-        let mut clear = || {
-            let transaction = connection.transaction()?;
-            // Those that others refer to come last: with foreign keys deferred by a pragma, all statements would be compiled again.
-            let tables: Vec<String> = transaction
-                .prepare_cached(
-                    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name != 'totals' ORDER BY name = 'runs', name = 'attempts'",
-                )?
-                .query_map([], |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
-            for table in tables {
-                transaction.prepare_cached(&format!("DELETE FROM {table}"))?.execute([])?;
-            }
-            transaction
-                .prepare_cached(
-                    "UPDATE totals SET (reserved_cost, reserved_tasks, reserved_video_ms, spent_cost, spent_tasks, spent_video_ms) = (0, 0, 0, 0, 0, 0)",
-                )?
-                .execute([])?;
-            transaction.commit()
-        };
-        clear().map_err(|error| self.sqlite(error))
-    }
-
     /// The artifact store beside the ledger.
-    #[must_use]
     pub fn store(&self) -> ArtifactStore {
         self.store.clone()
     }
@@ -254,9 +214,5 @@ impl Ledger {
     /// The stored form of a path: relative to the base where it is below it.
     fn stored_path(&self, path: &Path) -> String {
         path.strip_prefix(&self.base).unwrap_or(path).to_string_lossy().into_owned()
-    }
-
-    fn real_path(&self, stored: &str) -> PathBuf {
-        self.base.join(stored)
     }
 }

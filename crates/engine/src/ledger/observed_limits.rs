@@ -15,7 +15,6 @@ const MAX_BYTES: u64 = 1 << 20;
 
 impl Ledger {
     /// The limits that earlier runs observed at `service`; none if there is no record of them that can be read.
-    #[must_use]
     pub fn observed_limits(&self, service: &str) -> ObservedLimits {
         self.read_limits().remove(service).unwrap_or_default()
     }

@@ -18,15 +18,7 @@ impl Ledger {
         Self::open_with(file, base, "full")
     }
 
-    /// As [`Ledger::open`] with `synchronous=OFF`: survives the end of the process, but not a power cut. For simulations of thousands of runs.
-    ///
-    /// # Errors
-    /// As [`Ledger::open`].
-    pub fn open_without_sync(file: &Path, base: &Path) -> Result<Self, LedgerError> {
-        Self::open_with(file, base, "off")
-    }
-
-    fn open_with(file: &Path, base: &Path, synchronous: &str) -> Result<Self, LedgerError> {
+    pub(super) fn open_with(file: &Path, base: &Path, synchronous: &str) -> Result<Self, LedgerError> {
         let folder = file.parent().map_or_else(PathBuf::new, Path::to_path_buf);
         fs_err::create_dir_all(&folder)?;
         let wrap = |source| LedgerError::Sqlite { path: file.to_owned(), source };

@@ -6,7 +6,7 @@ use rusqlite::Row;
 
 use super::attempt_state::{has_open_task, holds_key, is_in_flight, is_replaced, suggested_task};
 use super::read_only::LedgerReader;
-use super::sql::column;
+use super::sql::{artifact, artifact_columns, column};
 use super::{LedgerError, PlanArguments};
 use crate::artifact_store::{ArtifactStore, Verify};
 use crate::unknown_task::is_service_task;
@@ -29,7 +29,6 @@ pub enum OpenTaskState {
 impl OpenTaskState {
     /// The state of the task of an attempt that has no video on disk. `is_replaced`: a later task was accepted in its place. `None` if the
     /// attempt has no open task.
-    #[must_use]
     pub const fn new(state: AttemptState, is_replaced: bool) -> Option<Self> {
         match state {
             AttemptState::Intended | AttemptState::Indeterminate | AttemptState::Submitted => {
@@ -46,7 +45,6 @@ impl OpenTaskState {
     }
 
     /// Its name in `fetch --format json`.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InFlight => "in-flight",
@@ -97,7 +95,6 @@ pub struct PresentAttempt {
 
 impl PresentAttempt {
     /// Its state as a run finds it that looks up its key: a video that is not on disk is downloaded again.
-    #[must_use]
     pub fn state_in_lookup(self) -> AttemptState {
         if self.has_no_file { AttemptState::Submitted } else { self.state }
     }
@@ -150,33 +147,20 @@ impl LedgerReader {
         let mut present = HashMap::with_capacity(attempts.len());
         for attempt in attempts {
             let rows = self.rows(
-                "SELECT a.state, f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.modified_ns, f.first_sha256
-                 FROM attempts a LEFT JOIN artifacts f ON f.attempt = a.id WHERE a.id = ?1",
+                concat!(
+                    "SELECT a.state, ",
+                    artifact_columns!(),
+                    " FROM attempts a LEFT JOIN artifacts f ON f.attempt = a.id WHERE a.id = ?1"
+                ),
                 [attempt.as_str()],
-                |row| {
-                    let state: AttemptState = column(row, 0)?;
-                    let path: Option<String> = row.get(1)?;
-                    let artifact = match path.filter(|_| state == AttemptState::Completed) {
-                        Some(path) => Some(Artifact {
-                            path: base.join(path),
-                            sha256: row.get(2)?,
-                            first_sha256: row.get(8)?,
-                            bytes: column(row, 3)?,
-                            duration: column(row, 4)?,
-                            width: row.get(5)?,
-                            height: row.get(6)?,
-                            last_frame_url: None,
-                            expires_at: None,
-                            modified_at: column(row, 7)?,
-                        }),
-                        None => None,
-                    };
-                    Ok((state, artifact))
-                },
+                |row| Ok((column::<AttemptState>(row, 0)?, artifact(row, 1)?)),
             )?;
             for (state, artifact) in rows {
-                let has_no_file = match artifact {
-                    Some(artifact) => store.find_delivery(&artifact, None, &Verify::Metadata)?.is_none(),
+                let has_no_file = match artifact.filter(|_| state == AttemptState::Completed) {
+                    Some(stored) => {
+                        let artifact = Artifact { path: base.join(&stored.path), ..stored };
+                        store.find_delivery(&artifact, None, &Verify::Metadata)?.is_none()
+                    }
                     None => false,
                 };
                 present.insert(attempt.clone(), PresentAttempt { state, has_no_file });

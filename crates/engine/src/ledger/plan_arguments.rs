@@ -34,7 +34,6 @@ pub struct PlanArguments {
 
 impl PlanArguments {
     /// The name of a workflow file, as [`PlanArguments::file`] has it.
-    #[must_use]
     pub fn file_name(workflow: &Path) -> String {
         workflow.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }

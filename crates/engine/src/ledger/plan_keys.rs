@@ -7,7 +7,7 @@ use scheduler::{Artifact, KeyResolver};
 use workflow::plan::{NodeKey, Plan};
 
 use super::attempt_state::holds_key;
-use super::sql::column;
+use super::sql::{artifact, artifact_columns};
 use super::{LedgerError, LedgerReader, keys};
 
 /// The keys of a plan's nodes at one service.
@@ -31,7 +31,6 @@ pub enum TaskOwnership {
 
 impl PlanKeys {
     /// Whether a node of the plan adopts the attempt with this key and node name.
-    #[must_use]
     pub fn ownership(&self, key: &str, node: &str) -> TaskOwnership {
         if self.keys.contains(key) {
             TaskOwnership::Owned
@@ -43,7 +42,6 @@ impl PlanKeys {
     }
 
     /// Of nodes by their names; without the key of those that depend on a video that does not exist yet.
-    #[must_use]
     pub fn new<'a>(nodes: impl IntoIterator<Item = (&'a str, Option<NodeKey>)>) -> Self {
         let mut plan_keys = Self::default();
         for (name, key) in nodes {
@@ -59,8 +57,10 @@ impl PlanKeys {
         let mut plan_keys = Self::default();
         let mut videos: Vec<Option<Artifact>> = vec![None; plan.len()];
         let mut is_visited = vec![false; plan.len()];
-        let mut artifact = connection.prepare_cached(concat!(
-            "SELECT f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.first_sha256 FROM attempts a JOIN artifacts f ON f.attempt = a.id
+        let mut stored = connection.prepare_cached(concat!(
+            "SELECT ",
+            artifact_columns!(),
+            " FROM attempts a JOIN artifacts f ON f.attempt = a.id
              WHERE a.key = ?1 AND ",
             holds_key!()
         ))?;
@@ -80,22 +80,7 @@ impl PlanKeys {
                     continue;
                 };
                 let key = key.to_string();
-                videos[index] = artifact
-                    .query_row([&key], |row| {
-                        Ok(Artifact {
-                            path: row.get::<_, String>(0)?.into(),
-                            sha256: row.get(1)?,
-                            first_sha256: row.get(6)?,
-                            bytes: column(row, 2)?,
-                            duration: column(row, 3)?,
-                            width: row.get(4)?,
-                            height: row.get(5)?,
-                            last_frame_url: None,
-                            expires_at: None,
-                            modified_at: None,
-                        })
-                    })
-                    .optional()?;
+                videos[index] = stored.query_row([&key], |row| artifact(row, 0)).optional()?.flatten();
                 plan_keys.keys.insert(key);
             }
             if !has_progress {

@@ -9,7 +9,7 @@ use super::attempt_row::AttemptRow;
 use super::attempt_state::{
     has_open_task, holds_key, is_in_flight, is_replaced, is_resolvable, suggested_task,
 };
-use super::sql::{column, json_column};
+use super::sql::{artifact, artifact_columns, column, json_column};
 use super::{Ledger, LedgerError, derived_tables};
 use crate::artifact_store::Verify;
 use crate::unknown_task::is_service_task;
@@ -18,10 +18,10 @@ use scheduler::{Artifact, AttemptId, AttemptState, Event, Film, RunId, TaskId, T
 
 const COLUMNS: &str = concat!(
     "a.id, a.run, a.node, a.state, a.task, a.digest, a.intended_at, a.submitted_at, a.failure,
-    f.path, f.sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at, f.modified_ns,
     a.service, a.model, a.video_ms, a.reserved_cost, s.account, r.workflow, a.key, ",
     suggested_task!(),
-    ", a.ended_at, f.first_sha256"
+    ", a.ended_at, ",
+    artifact_columns!()
 );
 /// An attempt of a key whose task was given up, where none of the key was accepted later.
 const NOT_REPLACED: &str = concat!("key = ?1 AND state = 'expired' AND NOT ", is_replaced!());
@@ -249,38 +249,25 @@ impl Ledger {
     }
 
     fn row(&self, row: &Row<'_>) -> rusqlite::Result<AttemptRow> {
-        let artifact = match row.get::<_, Option<String>>(9)? {
-            None => None,
-            Some(path) => Some(Artifact {
-                path: self.real_path(&path),
-                sha256: row.get(10)?,
-                first_sha256: row.get(27)?,
-                bytes: column(row, 11)?,
-                duration: column(row, 12)?,
-                width: row.get(13)?,
-                height: row.get(14)?,
-                last_frame_url: row.get(15)?,
-                expires_at: column(row, 16)?,
-                modified_at: column(row, 17)?,
-            }),
-        };
+        let artifact =
+            artifact(row, 18)?.map(|artifact| Artifact { path: self.base.join(&artifact.path), ..artifact });
         Ok(AttemptRow {
             attempt: AttemptId(row.get(0)?),
             run: RunId(row.get(1)?),
-            workflow: row.get(23)?,
+            workflow: row.get(14)?,
             node: row.get(2)?,
-            key: row.get(24)?,
+            key: row.get(15)?,
             state: column(row, 3)?,
-            service: row.get(18)?,
-            account: row.get(22)?,
-            model: row.get(19)?,
-            reservation: Reservation { duration: column(row, 20)?, cost: column(row, 21)? },
+            service: row.get(9)?,
+            account: row.get(13)?,
+            model: row.get(10)?,
+            reservation: Reservation { duration: column(row, 11)?, cost: column(row, 12)? },
             task: row.get::<_, Option<String>>(4)?.map(TaskId),
-            suggested_task: row.get::<_, Option<String>>(25)?.map(TaskId),
+            suggested_task: row.get::<_, Option<String>>(16)?.map(TaskId),
             digest: row.get(5)?,
             intended_at: column(row, 6)?,
             submitted_at: column(row, 7)?,
-            ended_at: column(row, 26)?,
+            ended_at: column(row, 17)?,
             failure: row.get(8)?,
             artifact,
         })

@@ -109,7 +109,6 @@ impl LedgerReader {
     }
 
     /// Whether the process of `run` is alive.
-    #[must_use]
     pub fn is_alive(&self, run: &RunId) -> bool {
         run_lock::is_held(&self.folder, run)
     }

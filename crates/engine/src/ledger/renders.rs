@@ -514,17 +514,6 @@ impl Ledger {
         instances.into_iter().map(renders).collect()
     }
 
-    /// Whether an attempt's task was replaced by another one and is one more render of its shot, which neither the file nor a person has asked for.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub fn is_extra_render(&self, row: &AttemptRow) -> Result<bool, LedgerError> {
-        let Some(key) = NodeKey::parse(&row.key) else { return Ok(false) };
-        let (render, is_asked) = self.render_of(&row.workflow, key)?;
-        let take = row.node.split_once('#').and_then(|(_, take)| take.parse().ok());
-        Ok(!is_asked && take.unwrap_or(1) != render)
-    }
-
     /// The number of a key in the list of renders of its instance, and whether it is asked for with `run --rerun`.
     ///
     /// # Errors
@@ -544,17 +533,6 @@ impl Ledger {
                 .optional()
         };
         Ok(read().map_err(|error| self.sqlite(error))?.unwrap_or((1, false)))
-    }
-
-    /// How many renders of each instance were asked for, by what has become of that: `open`, `done`, `failed` or `withdrawn`.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    #[cfg(feature = "failpoints")]
-    pub fn wish_ends(&self) -> Result<BTreeMap<(String, String), usize>, LedgerError> {
-        self.rows("SELECT instance, state, COUNT(*) FROM wishes GROUP BY instance, state", [], |row| {
-            Ok(((row.get(0)?, row.get(1)?), row.get::<_, u32>(2)? as usize))
-        })
     }
 
     /// What was asked for, by workflow and instance, as the compiler needs it.

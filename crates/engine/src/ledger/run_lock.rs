@@ -37,7 +37,6 @@ pub struct RunLock {
 }
 
 impl RunLock {
-    #[must_use]
     pub fn run(&self) -> &RunId {
         &self.run
     }
@@ -150,7 +149,6 @@ impl Ledger {
     }
 
     /// Whether the process of `run` is alive.
-    #[must_use]
     pub fn is_alive(&self, run: &RunId) -> bool {
         is_held(&self.folder, run)
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
 use rusqlite::{Connection, Row};
-use scheduler::{ModificationTime, Timestamp};
+use scheduler::{Artifact, ModificationTime, Timestamp};
 use serde::de::DeserializeOwned;
 use workflow::units::{Micros, Milliseconds, Money, NumberOf, Seconds, VideoDuration};
 
@@ -95,6 +95,31 @@ impl<T: FromColumn> FromColumn for Option<T> {
             value => T::from_column(value).map(Some),
         }
     }
+}
+
+/// The columns of [`artifact`].
+macro_rules! artifact_columns {
+    () => {
+        "f.path, f.sha256, f.first_sha256, f.bytes, f.seconds, f.width, f.height, f.last_frame_url, f.expires_at, f.modified_ns"
+    };
+}
+pub(super) use artifact_columns;
+
+/// The stored video of an attempt, from the column `first` on; its path is the stored one. `None` without a video.
+pub(super) fn artifact(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<Artifact>> {
+    let Some(path) = row.get::<_, Option<String>>(first)? else { return Ok(None) };
+    Ok(Some(Artifact {
+        path: path.into(),
+        sha256: row.get(first + 1)?,
+        first_sha256: row.get(first + 2)?,
+        bytes: column(row, first + 3)?,
+        duration: column(row, first + 4)?,
+        width: row.get(first + 5)?,
+        height: row.get(first + 6)?,
+        last_frame_url: row.get(first + 7)?,
+        expires_at: column(row, first + 8)?,
+        modified_at: column(row, first + 9)?,
+    }))
 }
 
 /// What `read` makes of each row of a query.

@@ -18,7 +18,6 @@ pub enum StateBasis {
 
 impl StateBasis {
     /// What the lookup of its key has returned, if that decides.
-    #[must_use]
     pub fn existing_work(&self) -> Option<&ExistingWork> {
         match self {
             Self::Lookup(existing) => Some(existing),
@@ -30,7 +29,6 @@ impl StateBasis {
 impl Preview {
     /// The state of the node's work, whichever run did it. `last`: the latest attempt with its key. `dependencies`: the states of the nodes
     /// that it depends on.
-    #[must_use]
     fn state(
         &self,
         last: Option<LastAttempt>,

@@ -22,20 +22,17 @@ pub struct Account {
 
 impl Accounts {
     /// With an account at a service.
-    #[must_use]
     pub fn with(mut self, service: impl Into<String>, account: Account) -> Self {
         self.0.insert(service.into(), account);
         self
     }
 
     /// The digest of the account at a service, where it is known.
-    #[must_use]
     pub fn digest(&self, service: &str) -> Option<&str> {
         self.0.get(service)?.digest.as_deref()
     }
 
     /// Whether tasks at a service cost money, as far as is known.
-    #[must_use]
     pub fn is_paid(&self, service: &str) -> bool {
         self.0.get(service).is_some_and(|account| account.is_paid)
     }
@@ -46,7 +43,6 @@ impl Accounts {
     }
 
     /// Whether tasks at any of the services cost money.
-    #[must_use]
     pub fn any_is_paid(&self) -> bool {
         self.0.values().any(|account| account.is_paid)
     }
@@ -54,7 +50,6 @@ impl Accounts {
 
 /// Identifies the account of an API key at a service: the beginning of a hash over both. Equal keys have equal digests at one service, and
 /// unrelated ones at two. A new key of the same account has another digest.
-#[must_use]
 pub fn account_digest(service: &str, api_key: &str) -> String {
     let mut hasher = Sha256::new();
     for part in ["runner account digest 1", service, api_key] {

@@ -11,7 +11,6 @@ use super::Submission;
 use scheduler::{Failure, FailureKind, PollResult, Refusal, RefusalKind, TaskId, Timestamp};
 
 /// What a response to a submission (spec 4.1) means.
-#[must_use]
 pub fn submission(called: Result<Task, CallError>) -> Submission {
     match called {
         Ok(task) => Submission::Accepted { task: TaskId(task.id) },
@@ -57,7 +56,6 @@ fn refused(kind: RefusalKind, failure: Failure, retry_after: Option<std::time::D
 }
 
 /// What a response to a poll (spec 4.2) means.
-#[must_use]
 pub fn poll_result(called: Result<Polled, CallError>) -> PollResult {
     let Polled { task, poll_after } = match called {
         Ok(polled) => polled,
@@ -107,7 +105,6 @@ pub fn poll_result(called: Result<Polled, CallError>) -> PollResult {
 
 /// A failed download. A 404 is no proof that the file is gone for good: the service may not have this route, or a replica may lag. Polls say
 /// whether it still knows the task.
-#[must_use]
 pub fn download(error: CallError) -> Failure {
     match error {
         CallError::NotSent { reason } | CallError::Indeterminate { reason, .. } => {

@@ -23,13 +23,11 @@ pub struct Remote {
 
 impl Remote {
     /// The service that `client` talks to, with its identity ([`service_identity`](super::service_identity)).
-    #[must_use]
     pub fn new(client: Client, identity: String) -> Self {
         Self { client, identity, account: None }
     }
 
     /// The same service, with the digest of the API key that `client` sends.
-    #[must_use]
     pub fn with_account(self, account: Option<String>) -> Self {
         Self { account, ..self }
     }

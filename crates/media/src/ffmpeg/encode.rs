@@ -33,7 +33,6 @@ pub enum DeliveryFormat {
 
 impl DeliveryFormat {
     /// What follows the film's name in the name of a file of this format.
-    #[must_use]
     pub fn suffix(self) -> &'static str {
         match self {
             Self::ProRes => "mov",

@@ -55,7 +55,6 @@ impl Default for Ffmpeg {
 
 impl Ffmpeg {
     /// This ffmpeg, and the ffprobe beside it. For tests, which replace both; the program gets each by a path of its own.
-    #[must_use]
     pub fn with_ffmpeg(ffmpeg: PathBuf) -> Self {
         let name = if ffmpeg.extension().is_some_and(|e| e.eq_ignore_ascii_case("exe")) {
             "ffprobe.exe"

@@ -17,7 +17,6 @@ pub struct OnJoinProgress(Arc<dyn Fn(JoinProgress) + Send + Sync>);
 
 impl OnJoinProgress {
     /// Calls this function, which must not block.
-    #[must_use]
     pub fn new(on: impl Fn(JoinProgress) + Send + Sync + 'static) -> Self {
         Self(Arc::new(on))
     }

@@ -40,7 +40,6 @@ pub enum JoinSource {
 
 impl JoinClip {
     /// All of a video.
-    #[must_use]
     pub fn whole(path: PathBuf) -> Self {
         Self {
             source: JoinSource::Video(path),

@@ -23,14 +23,12 @@ pub struct AimdLimiter {
 
 impl AimdLimiter {
     /// At most `max` tasks in flight.
-    #[must_use]
     pub fn new(max: usize) -> Self {
         let max = max.max(1) as f64;
         Self { max, limit: max, max_concurrent_posts: max, hold_until: None, slowed_at: None }
     }
 
     /// Whether one more may be submitted with `taken` slots in use, `posting` of them by POSTs without a response.
-    #[must_use]
     pub fn admits(&self, taken: usize, posting: usize, now: Timestamp) -> bool {
         self.held_until(now).is_none()
             && taken as f64 + 1.0 <= self.limit
@@ -38,7 +36,6 @@ impl AimdLimiter {
     }
 
     /// The time before which nothing is submitted.
-    #[must_use]
     pub fn held_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.hold_until.filter(|until| *until > now)
     }
@@ -72,13 +69,11 @@ impl AimdLimiter {
     }
 
     /// The limit as it is.
-    #[must_use]
     pub fn limit(&self) -> f64 {
         self.limit
     }
 
     /// Whether nothing is left of what a throttled request limited.
-    #[must_use]
     pub fn is_restored(&self) -> bool {
         self.limit >= self.max && self.max_concurrent_posts >= self.max
     }

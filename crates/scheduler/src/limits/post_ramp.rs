@@ -23,7 +23,6 @@ impl PostRamp {
     pub const TIME_PER_POST: Duration = Duration::from_millis(250);
 
     /// How many POSTs may be without a response.
-    #[must_use]
     pub fn posts(&self, now: Timestamp) -> usize {
         let undisturbed = self.began.filter(|_| !self.is_refused);
         let elapsed = undisturbed.map_or(Duration::ZERO, |began| now.since(began));

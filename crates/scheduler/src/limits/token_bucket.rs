@@ -21,7 +21,6 @@ pub struct TokenBucket {
 
 impl TokenBucket {
     /// A full bucket.
-    #[must_use]
     pub fn new(rate: Rate) -> Self {
         let count = i64::from(rate.count.max(1));
         let ahead = count / 10;
@@ -31,13 +30,11 @@ impl TokenBucket {
     }
 
     /// The earliest time at which one more may be taken.
-    #[must_use]
     pub fn free_at(&self) -> Timestamp {
         Timestamp(self.full_at.saturating_sub(self.slack).div_euclid(1000).saturating_add(1))
     }
 
     /// Whether one more may be taken now.
-    #[must_use]
     pub fn admits(&self, now: Timestamp) -> bool {
         self.full_at.saturating_sub(self.slack) <= micros(now)
     }

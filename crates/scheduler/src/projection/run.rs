@@ -45,43 +45,36 @@ impl RunProjection {
     }
 
     /// One shot, if it has events.
-    #[must_use]
     pub fn shot(&self, name: &str) -> Option<&Shot> {
         self.shots.get(name)
     }
 
     /// The sequence number of the last folded event.
-    #[must_use]
     pub fn last_seq(&self) -> Seq {
         self.last_seq
     }
 
     /// Why the run submits nothing more, if so.
-    #[must_use]
     pub fn halt(&self) -> Option<&Halt> {
         self.halt.as_ref()
     }
 
     /// Whether the run halted because the service is unusable.
-    #[must_use]
     pub(crate) fn is_service_unusable(&self) -> bool {
         self.is_service_unusable
     }
 
     /// Whether the run may submit a shot of this name.
-    #[must_use]
     pub fn is_selected(&self, name: &str) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(name))
     }
 
     /// Whether the film of this index in the run's plan could not be joined.
-    #[must_use]
     pub fn has_failed_film(&self, index: usize) -> bool {
         self.failed_films.contains(&index)
     }
 
     /// Whether the run had fail-fast set.
-    #[must_use]
     pub(crate) fn is_fail_fast(&self) -> bool {
         self.is_fail_fast
     }
@@ -132,7 +125,6 @@ impl RunProjection {
     }
 
     /// The time of the last folded event.
-    #[must_use]
     pub fn last_time(&self) -> Timestamp {
         self.last_time
     }

@@ -32,7 +32,6 @@ pub struct Shot {
 
 impl Shot {
     /// A shot without events. `is_selected`: whether the run may submit it.
-    #[must_use]
     pub fn new(is_selected: bool) -> Self {
         Self {
             status: ShotStatus::Pending,
@@ -47,38 +46,32 @@ impl Shot {
         }
     }
 
-    #[must_use]
     pub fn status(&self) -> &ShotStatus {
         &self.status
     }
 
     /// The kind of its status.
-    #[must_use]
     pub fn kind(&self) -> StatusKind {
         self.status.kind(self.decision)
     }
 
     /// Since when it has its status; for an adopted task, since when it is in flight.
-    #[must_use]
     pub fn since(&self) -> Timestamp {
         self.since
     }
 
     /// What the run does about it, once decided.
-    #[must_use]
     pub fn decision(&self) -> Option<Decision> {
         self.decision
     }
 
     /// Its attempts in this run, oldest first, including one of an earlier run that this run reuses or adopts.
-    #[must_use]
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
     }
 
     /// The attempt that decides the state of the shot once its run is over: the last one; or the one whose task a `retry` gave up, where no
     /// other was accepted since, with which the next run goes on.
-    #[must_use]
     pub fn deciding_attempt(&self) -> Option<&Attempt> {
         let last = self.attempts.last()?;
         let accepted = self.attempts.iter().rfind(|attempt| attempt.task.is_some());
@@ -87,25 +80,21 @@ impl Shot {
     }
 
     /// The number of the current or next attempt, as the shot's `retry` counts: from 1.
-    #[must_use]
     pub fn attempt_number(&self) -> u32 {
         self.attempt_number
     }
 
     /// The progress of its task in percent, as last reported.
-    #[must_use]
     pub fn progress(&self) -> Option<u8> {
         self.progress
     }
 
     /// How it ended, if it has.
-    #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
         if let ShotStatus::Ended(outcome) = &self.status { Some(outcome) } else { None }
     }
 
     /// The last error, if it still matters: why the shot failed, is detached or indeterminate, or what is being retried.
-    #[must_use]
     pub fn last_error(&self) -> Option<&str> {
         match &self.status {
             ShotStatus::Ended(Outcome::Failed { failure, .. }) => Some(&failure.message),
@@ -134,7 +123,6 @@ impl Shot {
     }
 
     /// Its task: the one in flight, or the one that its outcome names.
-    #[must_use]
     pub fn task(&self) -> Option<&TaskId> {
         match &self.status {
             ShotStatus::InFlight | ShotStatus::Downloading => self.attempts.last()?.task.as_ref(),
@@ -160,13 +148,11 @@ impl Shot {
     }
 
     /// When its latest task was submitted.
-    #[must_use]
     pub fn submitted_at(&self) -> Option<Timestamp> {
         self.attempts.last()?.submitted_at
     }
 
     /// From the submission to the downloaded video, where this run downloaded it.
-    #[must_use]
     pub fn took(&self) -> Option<Duration> {
         let attempt = self.attempts.last().filter(|attempt| attempt.state == AttemptState::Completed)?;
         Some(attempt.ended_at?.since(attempt.submitted_at?))

@@ -24,7 +24,6 @@ pub struct LastAttempt {
 
 impl LastAttempt {
     /// The state of its shot, where nothing else is recorded of the work.
-    #[must_use]
     fn kind(self) -> StatusKind {
         match self.in_run {
             Some(StateInRun::Current(kind)) => kind,
@@ -36,7 +35,6 @@ impl LastAttempt {
 
 impl AttemptState {
     /// Whether the state of its shot depends on what its run did after it as well: a refused submission may have been sent again.
-    #[must_use]
     pub const fn needs_run(self) -> bool {
         match self {
             Self::Failed | Self::Refused | Self::NotAccepted => true,
@@ -53,7 +51,6 @@ impl AttemptState {
 
 impl StatusKind {
     /// The state of a shot for which a lookup returns `existing`, and whose key has this latest attempt.
-    #[must_use]
     pub fn from_record(existing: &ExistingWork, last: Option<LastAttempt>) -> Self {
         let in_run = last.and_then(|last| last.in_run);
         let recorded = |state| match in_run {
@@ -80,7 +77,6 @@ impl StatusKind {
 
     /// The state of a shot whose run is over or does not go on with it, by the present state of the attempt that decides it. `left`: as the
     /// run has left it, if that is known. Other commands may have changed the attempt since.
-    #[must_use]
     pub const fn after_run(attempt: AttemptState, left: Option<Self>) -> Self {
         match attempt {
             AttemptState::Completed => Self::Done,
@@ -111,7 +107,6 @@ impl StatusKind {
 
     /// The state of a shot that waits for others, by the states of those that it depends on. As a run ends it: blocked, unless a run may go on
     /// with what it waits for, or none has begun that.
-    #[must_use]
     pub fn of_dependent(dependencies: impl IntoIterator<Item = Self>) -> Self {
         let mut state = Self::NotStarted;
         for dependency in dependencies {

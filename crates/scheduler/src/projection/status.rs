@@ -49,7 +49,6 @@ macro_rules! status_kinds {
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
             /// Its name in output.
-            #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$name => $text,)*
@@ -102,13 +101,11 @@ status_kinds! {
 
 impl StatusKind {
     /// Whether its video is there.
-    #[must_use]
     pub const fn is_done(self) -> bool {
         matches!(self, Self::Done | Self::Reused)
     }
 
     /// Whether a person or a later run has to do something about it.
-    #[must_use]
     pub const fn needs_action(self) -> bool {
         match self {
             Self::Indeterminate
@@ -134,7 +131,6 @@ impl StatusKind {
     }
 
     /// Whether its run may still submit it.
-    #[must_use]
     pub(crate) const fn is_waiting(self) -> bool {
         matches!(self, Self::Pending | Self::Waiting | Self::WaitingForRetry)
     }

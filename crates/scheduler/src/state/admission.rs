@@ -157,7 +157,6 @@ impl RunState {
     }
 
     /// The wait of the shots that are ready for a rate of submissions, where nothing else stops those of their service.
-    #[must_use]
     pub fn submission_rate_wait(&self) -> Option<RateWait> {
         let is_open = !self.is_replay && self.queues.lookups == 0 && self.halt.is_none();
         let waits = self.lanes.iter().filter_map(|lane| lane.submission_rate_wait(self.now));

@@ -7,19 +7,16 @@ use crate::renders::RecordedRenders;
 
 impl RunState {
     /// The key of a node, once the videos that it takes frames from exist.
-    #[must_use]
     pub fn key(&self, node: NodeIx) -> Option<NodeKey> {
         self.node(node).key
     }
 
     /// The number of a node in the list of renders of its instance, once its key is known.
-    #[must_use]
     pub fn render(&self, node: NodeIx) -> Option<u32> {
         self.node(node).render
     }
 
     /// The render that was asked for and that a node makes.
-    #[must_use]
     pub fn asked_render(&self, node: NodeIx) -> Option<u32> {
         self.keys.asked_render(&self.plan, node)
     }
@@ -47,14 +44,12 @@ impl RunState {
     }
 
     /// The node's key without the service.
-    #[must_use]
     pub fn service_independent_key(&self, node: NodeIx) -> Option<NodeKey> {
         let key = self.key(node)?;
         self.keys.service_independent_key(&self.plan, node, key, |parent| self.artifact(parent))
     }
 
     /// The parts of the node's key, as far as its inputs are known.
-    #[must_use]
     pub fn key_parts(&self, node: NodeIx) -> Vec<KeyPart> {
         self.keys.key_parts(&self.plan, node, |parent| self.artifact(parent))
     }

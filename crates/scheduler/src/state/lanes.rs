@@ -7,7 +7,6 @@ use workflow::plan::{NodeIx, Plan};
 
 use super::{NodeState, Phase, RunState};
 use crate::limits::{LimitDiscovery, ObservedLimits, RunLimits};
-use crate::polling::FirstPolls;
 use crate::{Halt, Policy, Timestamp};
 
 /// What a run knows of one of its services, and the nodes that it is busy with.
@@ -17,7 +16,6 @@ pub(super) struct Lane {
     pub(super) service: String,
     pub(super) policy: Policy,
     pub(super) limits: RunLimits,
-    pub(super) first_polls: FirstPolls,
     /// Why it cannot be used, if so: no key, no money, no answer. Its shots are not submitted; those of other services are.
     pub(super) unusable: Option<Halt>,
     /// Whether the service has responded to any request of this run.
@@ -59,7 +57,6 @@ pub struct ServiceHistory {
     pub limits: ObservedLimits,
     /// When they, or other processes, submitted: that counts against the submission rate.
     pub submissions: Vec<Timestamp>,
-    pub first_polls: FirstPolls,
 }
 
 impl Lane {
@@ -68,7 +65,6 @@ impl Lane {
             service: service.to_owned(),
             limits: RunLimits::new(&policy),
             policy,
-            first_polls: FirstPolls::default(),
             unusable: None,
             has_reached_service: false,
             last_answer: None,
@@ -97,7 +93,6 @@ impl Lane {
                 discovery.left_earlier(time);
             }
         }
-        self.first_polls = history.first_polls;
     }
 }
 
@@ -169,7 +164,6 @@ pub(super) fn of_plan(plan: &Plan, service: &str, policy: &Policy) -> (Vec<Lane>
 
 impl RunState {
     /// The same run, which begins at `now`, with the policy of one of its services and what earlier runs tell of that.
-    #[must_use]
     pub fn with_service(
         mut self,
         service: &str,

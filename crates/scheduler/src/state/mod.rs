@@ -71,7 +71,6 @@ enum FilmPhase {
 impl RunState {
     /// A new run of `plan`, of which what names no service is done at the one of the identity `service`. All services have one policy until
     /// [`RunState::with_service`].
-    #[must_use]
     #[expect(clippy::needless_pass_by_value, reason = "each service has one of its own")]
     pub fn new(plan: Arc<Plan>, service: impl Into<String>, policy: Policy) -> Self {
         let nodes = plan.nodes().map(|_| NodeState::new()).collect();
@@ -98,13 +97,11 @@ impl RunState {
     }
 
     /// The same run with a budget.
-    #[must_use]
     pub fn with_budget(self, budget: Budget) -> Self {
         Self { budget, ..self }
     }
 
     /// The same run with keys: the renders on record, and what was asked for.
-    #[must_use]
     pub fn with_keys(self, keys: KeyResolver) -> Self {
         Self { keys, ..self }
     }
@@ -112,7 +109,6 @@ impl RunState {
     /// The same run, replayed from the ledger. When a shot was admitted depends on timers and on polls that are not recorded, so a replay
     /// admits no submission itself: the recorded [`Event::Prepared`] shows which one was admitted. Whether a cap halted the run
     /// was decided at such a moment too, and is not reproduced.
-    #[must_use]
     pub fn replaying(self) -> Self {
         Self { is_replay: true, ..self }
     }
@@ -210,24 +206,20 @@ impl RunState {
     }
 
     /// The last event, if its node did not wait for it: a defect of the caller, to be logged.
-    #[must_use]
     pub fn unexpected(&self) -> Option<&UnexpectedEvent> {
         self.unexpected.as_ref()
     }
 
-    #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
     /// The state of each node, in the plan's order.
-    #[must_use]
     pub fn nodes(&self) -> &[NodeState] {
         &self.nodes
     }
 
     /// The state of one node.
-    #[must_use]
     pub fn node(&self, node: NodeIx) -> &NodeState {
         &self.nodes[node.index()]
     }
@@ -262,62 +254,52 @@ impl RunState {
     }
 
     /// Why nothing more is submitted of a node, if so: the halt of the run, or that of its service.
-    #[must_use]
     pub fn halt_of(&self, node: NodeIx) -> Option<Halt> {
         self.halt.clone().or_else(|| self.lane(node).unusable.clone())
     }
 
     /// Why nothing more is submitted, if so.
-    #[must_use]
     pub fn halt(&self) -> Option<&Halt> {
         self.halt.as_ref()
     }
 
     /// The time before which no request is submitted, because a service asked to wait.
-    #[must_use]
     pub fn submissions_held_until(&self) -> Option<Timestamp> {
         self.lanes.iter().filter_map(|lane| lane.limits.concurrency.held_until(self.now)).max()
     }
 
     /// The time before which no task is polled, because a service asked to wait.
-    #[must_use]
     pub fn polls_held_until(&self) -> Option<Timestamp> {
         self.lanes.iter().filter_map(|lane| lane.limits.poll_rate.held_until(self.now)).max()
     }
 
     /// Number of tasks in flight, including those being submitted.
-    #[must_use]
     pub fn in_flight(&self) -> usize {
         self.lanes.iter().map(|lane| lane.queues.in_flight).sum()
     }
 
     /// Number of nodes that have not ended.
-    #[must_use]
     pub fn unfinished(&self) -> usize {
         self.queues.unfinished
     }
 
     /// Whether every node and every film have ended.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.queues.unfinished == 0 && self.films.iter().all(|film| matches!(film, FilmPhase::Done(_)))
     }
 
     /// The finished video of a node.
-    #[must_use]
     pub fn artifact(&self, node: NodeIx) -> Option<&Artifact> {
         self.node(node).artifact()
     }
 
     /// The budget: limits, reserved, spent.
-    #[must_use]
     pub fn budget(&self) -> &Budget {
         &self.budget
     }
 
     /// The nodes whose phase the last event changed, in the order of the changes, once per change. Lets a reporter update at O(changed)
     /// cost.
-    #[must_use]
     pub fn changed(&self) -> &[NodeIx] {
         &self.queues.changed
     }

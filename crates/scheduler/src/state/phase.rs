@@ -64,7 +64,6 @@ impl Phase {
     }
 
     /// Whether the node counts against the limit of tasks in flight.
-    #[must_use]
     pub fn is_in_flight(&self) -> bool {
         match self {
             Self::Preparing | Self::Submitting { .. } | Self::InFlight { .. } => true,
@@ -104,7 +103,6 @@ pub struct UnusableCopies {
 
 impl UnusableCopies {
     /// After one more failed try.
-    #[must_use]
     pub fn after(self, download: &Download, failure: FailureKind) -> Self {
         let kind = Some(failure).filter(|kind| matches!(kind, FailureKind::Corrupt | FailureKind::Expired));
         if download.uses_url() { Self { url: kind, ..self } } else { Self { content: kind, ..self } }
@@ -112,14 +110,12 @@ impl UnusableCopies {
 
     /// Why there is no video to be had, as far as is known: as [`Self::everywhere`], or because the service's own endpoint says that it is gone. That
     /// is no proof: another address may have it, which cannot be reached or refuses access.
-    #[must_use]
     pub fn probably(self, download: &Download, now: Timestamp) -> Option<FailureKind> {
         self.everywhere(download, now).or(self.content.filter(|kind| *kind == FailureKind::Expired))
     }
 
     /// Why no address has the video any more, by the service's own endpoint. `None` where one may: it cannot be reached or refuses access, and the
     /// files have not expired by the time that the service gave.
-    #[must_use]
     pub fn everywhere(self, download: &Download, now: Timestamp) -> Option<FailureKind> {
         let has_expired = download.expires_at.is_some_and(|expires_at| now >= expires_at);
         self.content.filter(|_| download.url.is_none() || self.url.is_some() || has_expired)
@@ -192,25 +188,21 @@ impl NodeState {
     }
 
     /// The projection of its events: attempts, status, decision, last error.
-    #[must_use]
     pub fn shot(&self) -> &Shot {
         &self.shot
     }
 
     /// The kind of its status. A request in preparation counts as being submitted.
-    #[must_use]
     pub fn kind(&self) -> StatusKind {
         if self.phase == Phase::Preparing { StatusKind::Submitting } else { self.shot.kind() }
     }
 
     /// How the node ended, if it has.
-    #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
         self.shot.outcome()
     }
 
     /// Its finished video.
-    #[must_use]
     pub fn artifact(&self) -> Option<&Artifact> {
         match self.outcome() {
             Some(Outcome::Done { artifact, .. }) => Some(artifact),
@@ -219,7 +211,6 @@ impl NodeState {
     }
 
     /// The node's task, if known.
-    #[must_use]
     pub fn task(&self) -> Option<&TaskId> {
         self.shot.task()
     }

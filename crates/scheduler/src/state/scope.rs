@@ -18,7 +18,6 @@ pub struct RunScope {
 
 impl RunScope {
     /// The event that records the scope; `None` for the default.
-    #[must_use]
     pub fn to_event(&self, plan: &Plan) -> Option<Event> {
         let names = |selection: &Selection| selection.nodes().map(|ix| plan.node(ix).name.clone()).collect();
         let only = self.selection.as_ref().map(names);
@@ -31,7 +30,6 @@ impl RunScope {
 
 impl RunState {
     /// Whether a node may be submitted in this run.
-    #[must_use]
     pub fn is_selected(&self, node: NodeIx) -> bool {
         self.scope.selection.as_ref().is_none_or(|selection| selection.contains(node))
     }

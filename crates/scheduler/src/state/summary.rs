@@ -66,13 +66,11 @@ pub struct NodeSummary {
 
 impl NodeSummary {
     /// The kind of its outcome.
-    #[must_use]
     pub fn kind(&self) -> StatusKind {
         self.outcome.kind(self.decision)
     }
 
     /// Whether this run submitted it: the service accepted a task, or may have.
-    #[must_use]
     pub(crate) fn is_submitted(&self) -> bool {
         self.submissions().next().is_some()
     }
@@ -83,7 +81,6 @@ impl NodeSummary {
     }
 
     /// Number of attempts that this run made after a failed one.
-    #[must_use]
     pub fn retries(&self) -> usize {
         self.submissions().count().saturating_sub(1)
     }
@@ -91,7 +88,6 @@ impl NodeSummary {
 
 impl RunState {
     /// The summary. Nodes that have not ended (none once [`RunState::is_over`]) count as not started.
-    #[must_use]
     pub fn into_summary(mut self, run: RunId) -> RunSummary {
         let films = self
             .plan
@@ -134,7 +130,6 @@ impl RunState {
 
 impl RunState {
     /// The summary of one node; unfinished, it counts as not started.
-    #[must_use]
     pub fn node_summary(&self, node: NodeIx) -> NodeSummary {
         node_summary(&self.plan.node(node).name, self.node(node).shot().clone())
     }
@@ -155,20 +150,17 @@ fn node_summary(name: &str, shot: Shot) -> NodeSummary {
 
 impl RunSummary {
     /// Number of nodes that this run submitted, including indeterminate ones.
-    #[must_use]
     pub fn submitted(&self) -> usize {
         self.nodes.iter().filter(|node| node.is_submitted()).count()
     }
 
     /// Number of tasks that the service accepted in this run: with retries more than the nodes that were submitted.
-    #[must_use]
     pub fn accepted_tasks(&self) -> usize {
         let attempts = self.nodes.iter().flat_map(NodeSummary::submissions);
         attempts.filter(|attempt| attempt.task.is_some()).count()
     }
 
     /// Number of nodes whose outcome has one of these kinds.
-    #[must_use]
     pub fn count(&self, kinds: &[StatusKind]) -> usize {
         self.nodes.iter().filter(|node| kinds.contains(&node.kind())).count()
     }

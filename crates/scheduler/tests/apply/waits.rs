@@ -1,7 +1,5 @@
 //! Waits that the service asks for, deadlines, and times from a clock that was ahead.
 
-use scheduler::polling::FirstPolls;
-
 use super::*;
 
 const DAY: Duration = Duration::from_hours(24);
@@ -328,47 +326,6 @@ fn downtime_is_not_learned_as_duration() {
     }
     run.submit("d");
     assert_eq!(run.wait(5_000), ["poll d"], "the first poll is not put off");
-}
-
-#[test]
-fn first_poll_follows_the_finished_tasks_of_the_model() {
-    let names = ["a", "b", "c", "d", "e", "f"];
-    let mut run =
-        Script::with(RunState::new(plan(&names), "test", Policy { max_in_flight: 6, ..Policy::remote() }));
-    run.start();
-    for name in names {
-        drop(run.lookup_done(name, ExistingWork::None));
-    }
-    for name in &names[..5] {
-        run.submit(name);
-    }
-    for name in &names[..5] {
-        run.pass(Duration::from_secs(20));
-        run.completed(name);
-    }
-    run.submit("f");
-    assert!(run.wait(37_999).iter().all(|action| action.starts_with("wake")));
-    assert_eq!(run.wait(1), ["poll f"], "38 s: the second of five ended in the twentieth before 40 s");
-}
-
-#[test]
-fn task_of_an_earlier_run_is_polled_when_the_first_of_its_model_end() {
-    let minute = Duration::from_mins(1);
-    let model = "modela-video-2-0-260128".to_owned();
-    let first_polls = FirstPolls::new([(model, minute)]);
-    let history = ServiceHistory { first_polls, ..ServiceHistory::default() };
-    let state = RunState::new(plan(&["a", "b"]), "test", Policy::remote()).with_service(
-        "test",
-        Policy::remote(),
-        history,
-        Timestamp(1_000_000),
-    );
-    let mut run = Script::with(state);
-    run.start();
-    let since = Timestamp(run.now.0 - 20_000);
-    run.lookup_done("a", in_flight("a", since, false));
-    assert_eq!(run.lookup_done("b", ExistingWork::None), ["prepare b"]);
-    assert_eq!(run.wait(40_000), ["poll a"]);
 }
 
 #[test]

@@ -148,13 +148,6 @@ impl FaultProfile {
         Ok(profile)
     }
 
-    /// A profile with one fault that always applies, for tests.
-    #[must_use]
-    pub fn always(fault: Fault) -> Self {
-        let rule = FaultRule { fault, prompt: None, model: None, chance: 1.0, times: None };
-        Self { seed: 0, faults: vec![rule] }
-    }
-
     pub(super) fn check(&self) -> Result<(), ServiceError> {
         let wrong = |index: usize, member: &str, reason: &str| ServiceError::Faults {
             location: format!("faults[{index}].{member}"),

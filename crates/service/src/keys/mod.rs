@@ -57,7 +57,6 @@ pub struct Permissions {
 }
 
 impl Permissions {
-    #[must_use]
     pub fn all() -> Self {
         Self { full_hd: true }
     }

@@ -1,14 +1,12 @@
 //! Rows of a table as CSV (RFC 4180).
 
 /// A row of a table with its line end (RFC 4180).
-#[must_use]
 pub fn csv_row(cells: &[String]) -> String {
     let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
     format!("{}\r\n", cells.join(","))
 }
 
 /// Text that no spreadsheet evaluates: one that begins as a formula does gets an apostrophe in front.
-#[must_use]
 pub fn inert_text(text: &str) -> String {
     let first = text.trim_start_matches([' ', '\u{a0}', '\u{feff}']).chars().next();
     match first {

@@ -23,7 +23,6 @@ const DISSOLVE: (&str, &str) = ("Cross Dissolve", "FxPlug:4731E73A-8DAC-4113-9A3
 ///
 /// Final Cut Pro wants absolute URLs: clips should have absolute paths. Every transition that has its handles is written as a cross dissolve;
 /// where it is something else, or has none, a marker at the item says what it is.
-#[must_use]
 pub fn fcpxml(timeline: &Timeline, context: &ExportContext) -> String {
     let mut resources = Resources::new(timeline);
     let assets: Vec<Option<usize>> =

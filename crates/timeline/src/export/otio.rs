@@ -17,7 +17,6 @@ use crate::model::{Item, ItemTransition, Timeline};
 /// Media are relative to the document where a clip has no absolute path. The reference of a clip is named as its file, and chapters are markers
 /// of the stack, with the same name and comment: that is what editors look for. Alternatives are further media references. A changed speed is a
 /// `LinearTimeWarp.1`; the range of such a clip is as long as it is played. A transition other than a dissolve is a `Custom_Transition` with its kind in `metadata.runner`.
-#[must_use]
 pub fn otio(timeline: &Timeline, context: &ExportContext) -> String {
     let rate = timeline.frame_rate;
     let markers: Vec<Value> = timeline

@@ -52,7 +52,6 @@ pub struct SoundClip {
 
 impl SoundClip {
     /// The film's frame before which it ends.
-    #[must_use]
     pub fn end(&self) -> u64 {
         self.start.saturating_add(self.frames)
     }

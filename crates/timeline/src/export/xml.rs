@@ -16,7 +16,6 @@ pub struct XmlWriter(Writer<Vec<u8>>);
 
 impl XmlWriter {
     /// A document in UTF-8.
-    #[must_use]
     pub fn new() -> Self {
         let mut xml = Self(Writer::new_with_indent(Vec::new(), b' ', 2));
         xml.event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)));
@@ -45,7 +44,6 @@ impl XmlWriter {
     }
 
     /// The document.
-    #[must_use]
     pub fn into_string(self) -> String {
         let mut text = String::from_utf8_lossy(&self.0.into_inner()).into_owned();
         text.push('\n');

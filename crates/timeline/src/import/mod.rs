@@ -95,7 +95,6 @@ impl ImportedMedia {
     /// instance, the file, and at last the shot, if only one clip is of it.
     ///
     /// `clips` are the clips of the workflow with their instances' names.
-    #[must_use]
     pub fn matching(&self, clips: &[(&str, &ClipInfo)]) -> Option<usize> {
         let find =
             |is: &dyn Fn(&str, &ClipInfo) -> bool| clips.iter().position(|(name, info)| is(name, info));
@@ -123,7 +122,6 @@ impl ImportedItem {
     /// the whole file is left out, and so is what lies beyond the file. What stands still has a length.
     ///
     /// The transition's length is in frames of the document: the film has to have the same rate.
-    #[must_use]
     pub fn to_clip(&self, source: ClipSource, facts: &ClipFacts) -> Clip {
         let mut clip = Clip::whole(source);
         if let Some(range) = self.range.filter(|_| facts.is_still()) {

@@ -48,7 +48,6 @@ pub struct RecutEntry {
 
 impl Recut {
     /// Whether the film is as it was: `count` clips in their order.
-    #[must_use]
     pub fn is_unchanged(&self, count: usize) -> bool {
         let is_same =
             |(index, entry): (usize, &RecutEntry)| entry.candidate == index && entry.is_as_written();
@@ -58,7 +57,6 @@ impl Recut {
 
 impl RecutEntry {
     /// Whether it shows what the candidate does in the film.
-    #[must_use]
     pub fn is_as_written(&self) -> bool {
         !self.is_trimmed && !self.has_new_speed && !self.has_new_transition
     }

@@ -12,7 +12,6 @@ use crate::model::{Item, Timeline};
 ///
 /// A line without a time begins after the one before it, and a line without a length lasts until the next line begins, or until its video
 /// ends. Several lines without times share what is left in proportion to their letters.
-#[must_use]
 pub fn lines(timeline: &Timeline, dialogue: &[Option<&[DialogueLine]>]) -> Vec<Line> {
     let of_item = |(index, item): (usize, &Item)| {
         let lines_of_clip = dialogue.get(item.clip).copied().flatten().unwrap_or_default();

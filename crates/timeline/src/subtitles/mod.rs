@@ -45,7 +45,6 @@ pub struct Cue {
 /// A line is shown while its clip is, between the cuts; what is outside of that, is empty, or names no item, is left out. Text is wrapped to two
 /// lines of 42 letters (16 in Chinese, Japanese and Korean); a longer one becomes several cues, whose times are proportional to their
 /// letters. A cue ends two film frames before the next one begins. Times are whole milliseconds.
-#[must_use]
 pub fn cues(timeline: &Timeline, lines: &[Line]) -> Vec<Cue> {
     let mut cues: Vec<Cue> = lines.iter().flat_map(|line| cues_of_line(timeline, line)).collect();
     cues.sort_by_key(|cue| (cue.start, cue.end));
@@ -123,7 +122,6 @@ fn plain(text: &str) -> String {
 }
 
 /// Cues as `SubRip`: UTF-8, times with a comma. A speaker precedes the text.
-#[must_use]
 pub fn srt(cues: &[Cue]) -> String {
     let mut text = String::new();
     for (index, cue) in cues.iter().enumerate() {
@@ -141,7 +139,6 @@ pub fn srt(cues: &[Cue]) -> String {
 }
 
 /// Cues as `WebVTT` (W3C), with the speaker as voice.
-#[must_use]
 pub fn vtt(cues: &[Cue]) -> String {
     let mut text = "WEBVTT\n\n".to_owned();
     for cue in cues {

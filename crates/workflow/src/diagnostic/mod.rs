@@ -39,6 +39,7 @@ pub struct Label {
 
 /// An error or a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a diagnostic has to be reported"]
 pub struct Diagnostic {
     /// Its code, one of [`CODES`].
     pub code: &'static str,
@@ -55,7 +56,6 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// An error at a span.
-    #[must_use]
     pub fn error(code: &'static str, span: Span, message: impl AsRef<str>) -> Self {
         debug_assert!(CODES.iter().any(|(listed, _)| *listed == code), "`{code}` is missing among the codes");
         Self {
@@ -69,7 +69,6 @@ impl Diagnostic {
     }
 
     /// A warning at a span.
-    #[must_use]
     pub fn warning(code: &'static str, span: Span, message: impl AsRef<str>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, span, message) }
     }
@@ -83,20 +82,17 @@ impl Diagnostic {
     }
 
     /// Labels the primary span.
-    #[must_use]
     pub fn label(mut self, text: impl AsRef<str>) -> Self {
         self.primary.text = visible(text.as_ref());
         self
     }
 
     /// Adds a labelled span.
-    #[must_use]
     pub fn other(mut self, span: Span, text: impl AsRef<str>) -> Self {
         self.others.push(Label { span, text: visible(text.as_ref()) });
         self
     }
 
-    #[must_use]
     pub fn help(mut self, text: impl AsRef<str>) -> Self {
         self.help = Some(visible(text.as_ref()));
         self
@@ -164,26 +160,22 @@ impl JsonSpan {
 
 impl Report {
     /// How many errors there are, unlisted ones included.
-    #[must_use]
     pub fn errors(&self) -> usize {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
             + self.unlisted
     }
 
     /// How many warnings there are.
-    #[must_use]
     pub fn warnings(&self) -> usize {
         self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning).count()
     }
 
     /// As text with source snippets; `ansi` adds terminal colors.
-    #[must_use]
     pub fn render(&self, ansi: bool) -> String {
         render::render_with_rest(&self.diagnostics, self.unlisted, &self.source, ansi)
     }
 
     /// As JSON: one object per diagnostic.
-    #[must_use]
     pub fn to_json(&self) -> Vec<JsonDiagnostic> {
         self.diagnostics
             .iter()

@@ -16,7 +16,6 @@ const WINDOW_LINES: usize = 4_000;
 const LINE_BYTES: usize = 4_000;
 
 /// Renders the diagnostics of a file with source snippets; `ansi` adds terminal colors.
-#[must_use]
 pub fn render(diagnostics: &[Diagnostic], source: &Source, ansi: bool) -> String {
     render_with_rest(diagnostics, 0, source, ansi)
 }

@@ -19,7 +19,6 @@ use crate::yaml::{Key, Yaml, YamlValue};
 pub use self::film_list::{FilmList, ListEntry, film_entries, set_film_entries};
 
 /// A transition as a film's entry writes it.
-#[must_use]
 pub fn transition_value(transition: &Transition) -> Value {
     let length = transition.length.to_string();
     match transition.kind {
@@ -67,7 +66,6 @@ pub fn own_field(text: &str, shot: &str, name: &str) -> Result<Option<Value>, Ed
 
 /// The id of the repeated shot that a name is a step of (`walk-2`); `None` where it is a shot of its own, or none. A change of a step is one of
 /// the repeated shot, because its steps have everything in common.
-#[must_use]
 pub fn repeated_shot(text: &str, shot: &str) -> Option<String> {
     let (_, tree) = parse(text).ok()?;
     let (_, item) = find(&tree, shot).ok()?;

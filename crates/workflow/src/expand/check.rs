@@ -200,7 +200,7 @@ fn help_for(
     if wants_text(violation, builder, main, cx) {
         return Some("a single expression keeps its type: `| string` converts it to text".to_owned());
     }
-    let first_frame = builder.model.inputs.first_frame.as_ref();
+    let first_frame = builder.model.inputs.get(Word::FirstFrame);
     if main.is_none() && first_frame.is_some_and(|at: &Placement| at.at.as_str() == violation.pointer) {
         return Some(
             "give the shot a `first_frame:` (a file or a URL), or let it continue another: `continues: id`"

@@ -26,7 +26,6 @@ pub(super) fn run(
 ) {
     let used = free_variables::names(workflow);
     unused_params(workflow, &used, problems);
-    unused_groups(workflow, problems);
     unused_axes(workflow, &used, problems);
     workflow.text_warnings.iter().for_each(|warning| problems.push(warning.clone()));
     when_lints::run(workflow, expansion, nodes, problems);
@@ -74,21 +73,6 @@ fn unused_params(workflow: &Workflow, used: &HashSet<&str>, problems: &mut Probl
                     format!("nothing uses the parameter `{name}`"),
                 )
                 .help(format!("write `{{{{ {name} }}}}` where it belongs, or remove it")),
-            );
-        }
-    }
-}
-
-/// A group that no shot is in. Groups of included files are exempt.
-fn unused_groups(workflow: &Workflow, problems: &mut Problems) {
-    let used: HashSet<usize> = workflow.shots.iter().filter_map(|shot| shot.group).collect();
-    for (index, group) in workflow.groups.iter().enumerate() {
-        if !group.is_included && !used.contains(&index) {
-            let name = &group.key.value;
-            let message = format!("no shot is in the group `{name}`");
-            problems.push(
-                Diagnostic::warning("unused-group", group.key.span, message)
-                    .help(format!("write `group: {name}` in its shots, or remove it")),
             );
         }
     }

@@ -57,7 +57,7 @@ struct PendingMedium<'a> {
 
 /// The request fields that are the first frame of some model.
 pub(super) fn first_frame_fields<'w>(cx: &ExpandCx<'w>) -> Vec<&'w str> {
-    let placements = cx.contract.models().iter().filter_map(|model| model.inputs.first_frame.as_ref());
+    let placements = cx.contract.models().iter().filter_map(|model| model.inputs.get(Word::FirstFrame));
     let places = placements.filter(|placement| placement.item.is_none()).flat_map(Placement::places);
     let mut names: Vec<&str> = places.map(Pointer::field).collect();
     names.sort_unstable();

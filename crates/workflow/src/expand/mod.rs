@@ -93,7 +93,6 @@ impl Instances {
     }
 
     /// The instances in file order: shots as listed, then cells, then takes.
-    #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }

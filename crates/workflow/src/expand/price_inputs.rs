@@ -18,7 +18,7 @@ pub(super) fn price_inputs(request: &Request, model: &Model, contract: &Contract
         ResolutionSource::Unknown => Vec::new(),
     };
     // Where a request cannot say it, a model that can always makes sound.
-    let sound = match &model.inputs.audio {
+    let sound = match model.inputs.get(Word::Audio) {
         Some(_) => said(Word::Audio).and_then(Value::as_bool) == Some(true),
         None => model.can("audio"),
     };
@@ -31,7 +31,7 @@ pub(super) fn price_inputs(request: &Request, model: &Model, contract: &Contract
         },
         Interval::exactly,
     );
-    let video_input = model.inputs.reference_video.as_ref().is_some_and(|placement| {
+    let video_input = model.inputs.get(Word::ReferenceVideo).is_some_and(|placement| {
         let items = placement.list().and_then(|list| request.pointer(list)?.as_array());
         items.into_iter().flatten().any(|item| placement.is_made(item))
     });

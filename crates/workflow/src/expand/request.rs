@@ -268,7 +268,7 @@ fn request_last_frame(builder: &mut RequestBuilder<'_, '_>, interner: &mut Inter
     if !builder.icx.is_continued {
         return;
     }
-    let Some(placement) = &model.inputs.return_last_frame else { return };
+    let Some(placement) = model.inputs.get(Word::ReturnLastFrame) else { return };
     if placement.places().any(|at| builder.pointer(at.as_str()).is_some()) {
         return;
     }

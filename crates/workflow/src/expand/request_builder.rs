@@ -112,7 +112,7 @@ impl RequestBuilder<'_, '_> {
         if let Some(placed) = self.placed.iter_mut().find(|placed| placed.word == Some(Word::Prompt)) {
             return Some(&mut placed.value);
         }
-        let placement = self.model.inputs.prompt.as_ref().filter(|placement| placement.is_top())?;
+        let placement = self.model.inputs.get(Word::Prompt).filter(|placement| placement.is_top())?;
         let field = self.fields.iter_mut().find(|field| *field.name == *placement.field())?;
         Some(&mut field.value.sent)
     }

@@ -15,9 +15,6 @@ use crate::syntax::keys::shot::SHOT;
 use crate::syntax::{Entry, Workflow};
 use crate::yaml::{Yaml, YamlValue};
 
-/// What other languages write around the name of a value.
-const PLACEHOLDERS: [(&str, &str); 2] = [("${", "}"), ("{", "}")];
-
 pub(super) fn run(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problems) {
     let params = workflow.all_params().map(|param| param.key.value.as_str());
     let shared: HashSet<&str> = params.chain(workflow.matrix.iter().flat_map(axes)).collect();
@@ -29,8 +26,8 @@ pub(super) fn run(workflow: &Workflow, cx: &ExpandCx<'_>, problems: &mut Problem
         if problems.full() || !reported.insert(entry.value.span) {
             return;
         }
-        let is_name = |name: &str| shared.contains(name) || own.contains(name);
-        let warnings = [swallowed_field(entry, cx), foreign_placeholder(text, entry.value.span, is_name, cx)];
+        let names = shared.union(own).copied();
+        let warnings = [swallowed_field(entry, cx), foreign_placeholder(text, entry.value.span, names, cx)];
         warnings.into_iter().flatten().for_each(|warning| problems.push(warning));
     };
     workflow.all_defaults().for_each(|entry| check(entry, &of_all_shots));
@@ -44,22 +41,23 @@ fn axes(matrix: &Entry) -> impl Iterator<Item = &str> {
     axis_names(&matrix.value)
 }
 
-/// `{look}`, where `look` is the name of a parameter or an axis.
-fn foreign_placeholder(
+/// `{look}` or `${look}`, where `look` is the name of a parameter or an axis: the first in the text.
+fn foreign_placeholder<'n>(
     text: &str,
     span: Span,
-    is_name: impl Fn(&str) -> bool,
+    names: impl Iterator<Item = &'n str>,
     cx: &ExpandCx<'_>,
 ) -> Option<Diagnostic> {
-    let (placeholder, name) = outside_templates(text).into_iter().find_map(|part| {
-        PLACEHOLDERS.iter().find_map(|delimiters| {
-            part.match_indices(delimiters.0).find_map(|(start, _)| {
-                placeholder_at(part, start, *delimiters).filter(|(_, name)| is_name(name))
-            })
-        })
-    })?;
-    let written = cx.source.slice(span);
-    let location = written.find(placeholder).map_or(span, |offset| {
+    let find = |text: &str, placeholder: &str| {
+        let is_template = |start: usize| text[..start].ends_with('{');
+        text.match_indices(placeholder).map(|(start, _)| start).find(|start| !is_template(*start))
+    };
+    let of_name = |name| {
+        let placeholder = format!("{{{name}}}");
+        Some((find(text, &placeholder)?, name, placeholder))
+    };
+    let (_, name, placeholder) = names.filter_map(of_name).min()?;
+    let location = find(cx.source.slice(span), &placeholder).map_or(span, |offset| {
         let start = span.start() + offset;
         Span::new(start, start + placeholder.len())
     });
@@ -67,46 +65,6 @@ fn foreign_placeholder(
     Some(Diagnostic::warning("foreign-placeholder", location, message).help(format!(
         "write `{{{{ {name} }}}}`; braces that are meant as text are written `{{{{ '{{' }}}}`"
     )))
-}
-
-/// The placeholder that begins there, and the name in it.
-fn placeholder_at<'t>(
-    text: &'t str,
-    start: usize,
-    (open, close): (&str, &str),
-) -> Option<(&'t str, &'t str)> {
-    let inner = &text[start + open.len()..];
-    if open == "{" && (text[..start].ends_with(['{', '$']) || inner.starts_with(['{', '%', '#'])) {
-        return None;
-    }
-    let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
-    let spaces = inner.len() - inner.trim_start_matches(' ').len();
-    let name = inner[spaces..].split(|c| !is_of_name(c)).next()?;
-    let rest = inner[spaces + name.len()..].trim_start_matches(' ').strip_prefix(close)?;
-    Some((&text[start..text.len() - rest.len()], name))
-}
-
-/// The parts of a text that are no code of a template.
-fn outside_templates(text: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    loop {
-        let is_open = |(start, _): &(usize, &str)| rest[start + 1..].starts_with(['{', '%', '#']);
-        let Some((start, _)) = rest.match_indices('{').find(is_open) else {
-            parts.push(rest);
-            return parts;
-        };
-        parts.push(&rest[..start]);
-        let close = match rest.as_bytes()[start + 1] {
-            b'{' => "}}",
-            b'%' => "%}",
-            _ => "#}",
-        };
-        let code = &rest[start + 2..];
-        // What is never closed is an error of its own.
-        let Some(end) = code.find(close) else { return parts };
-        rest = &code[end + close.len()..];
-    }
 }
 
 /// A line of a block text that looks like a field of the shot: it is indented too deep to be one.

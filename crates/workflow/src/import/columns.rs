@@ -42,7 +42,6 @@ impl Column {
     ];
 
     /// The name of the meaning, as the caller chooses it.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Scene => "scene",

@@ -68,7 +68,7 @@ pub fn import(
     } else {
         shots(source.text(), options, &model.durations, &mut problems)
     };
-    let asks_for_sound = model.inputs.audio.is_some();
+    let asks_for_sound = model.inputs.get(contract::Word::Audio).is_some();
     let workflow = (!problems.any())
         .then(|| write::workflow(&shots, options, &model, &shape, asks_for_sound, file_name));
     let (diagnostics, unlisted) = problems.into_sorted();

@@ -13,7 +13,6 @@ pub struct Cell {
 
 impl Cell {
     /// The value on an axis.
-    #[must_use]
     pub fn get(&self, axis: &str) -> Option<&Value> {
         self.iter().find(|(name, _)| *name == axis).map(|(_, value)| value)
     }
@@ -24,13 +23,11 @@ impl Cell {
     }
 
     /// Whether there is no axis: the shot has no matrix.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.axes.is_empty()
     }
 
     /// How many axes there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.axes.len()
     }

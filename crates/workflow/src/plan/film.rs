@@ -186,7 +186,6 @@ pub enum TransitionKind {
 
 impl TransitionKind {
     /// Whether it goes to a color and back, so that it may stand at the end of a film.
-    #[must_use]
     pub fn is_fade(self) -> bool {
         matches!(self, Self::FadeBlack | Self::FadeWhite)
     }
@@ -202,7 +201,6 @@ impl Film {
 
 impl Clip {
     /// The whole of a source, with a cut after it.
-    #[must_use]
     pub fn whole(source: ClipSource) -> Self {
         Self {
             source,
@@ -218,7 +216,6 @@ impl Clip {
     }
 
     /// The nodes that it depends on: the one that is shown, or those to pick from.
-    #[must_use]
     pub fn nodes(&self) -> &[NodeIx] {
         self.source.nodes()
     }
@@ -226,7 +223,6 @@ impl Clip {
 
 impl ClipSource {
     /// Its file in the workflow's folder.
-    #[must_use]
     pub fn file(&self) -> Option<&FilmFile> {
         match self {
             Self::Video(file) | Self::Image(file) => Some(file),
@@ -235,7 +231,6 @@ impl ClipSource {
     }
 
     /// The nodes that it depends on: the one that is shown, or those to pick from.
-    #[must_use]
     pub fn nodes(&self) -> &[NodeIx] {
         match self {
             Self::Node(ix) => std::slice::from_ref(ix),

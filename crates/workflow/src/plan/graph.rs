@@ -79,24 +79,20 @@ impl Plan {
     }
 
     /// The other identities under which work of a service is on record.
-    #[must_use]
     pub fn aliases(&self, service: &str) -> &[String] {
         self.aliases.get(service).map_or(&[], Vec::as_slice)
     }
 
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// How many nodes there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.graph.node_count()
     }
 
     /// Whether there is nothing to do.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.graph.node_count() == 0
     }
@@ -107,45 +103,38 @@ impl Plan {
     }
 
     /// One node. The index must come from this plan.
-    #[must_use]
     pub fn node(&self, ix: NodeIx) -> &Node {
         &self.graph[ix.graph()]
     }
 
     /// The nodes that this one depends on: those whose frames it takes and those it `needs`. Each once, in file order.
-    #[must_use]
     pub fn predecessors(&self, ix: NodeIx) -> Vec<NodeIx> {
         self.neighbours(ix, Direction::Incoming)
     }
 
     /// The nodes that depend on this one. Each once, in file order.
-    #[must_use]
     pub fn successors(&self, ix: NodeIx) -> Vec<NodeIx> {
         self.neighbours(ix, Direction::Outgoing)
     }
 
     /// The length of the critical path from this node to a leaf, itself included, in seconds of video rounded up node by node.
     /// Nodes with the highest rank are scheduled first.
-    #[must_use]
     pub fn rank(&self, ix: NodeIx) -> u64 {
         self.ranks.get(ix.index()).copied().unwrap_or_default()
     }
 
     /// The node with this instance name, e.g. `harbor@lens=24mm,seed=1` or `lamp#2`.
-    #[must_use]
     pub fn find(&self, name: &str) -> Option<NodeIx> {
         let position = self.by_name.binary_search_by(|ix| self.node(*ix).name.as_str().cmp(name));
         position.ok().map(|index| self.by_name[index])
     }
 
     /// The films in file order; each is repeated for every cell of the workflow's own matrix.
-    #[must_use]
     pub fn films(&self) -> &[Film] {
         &self.films
     }
 
     /// The length of video that the whole plan requests.
-    #[must_use]
     pub fn duration(&self) -> VideoDuration {
         self.graph.node_weights().map(|node| node.duration).sum()
     }
@@ -169,7 +158,6 @@ impl Plan {
     }
 
     /// All nodes, each after those that it depends on.
-    #[must_use]
     pub fn in_dependency_order(&self) -> Vec<NodeIx> {
         let order = algo::toposort(&self.graph, None);
         // A sealed plan has no cycle.

@@ -22,26 +22,22 @@ pub struct NodeKey {
 
 impl NodeKey {
     /// The first 12 hex digits, and the number if it is not 1: `0123456789ab-2`. For people and file names.
-    #[must_use]
     pub fn short(&self) -> String {
         let digits = hex::encode(&self.request[..6]);
         if self.number == 1 { digits } else { format!("{digits}-{}", self.number) }
     }
 
     /// The key of another render of the same request.
-    #[must_use]
     pub fn numbered(self, number: u32) -> Self {
         Self { number, ..self }
     }
 
     /// Which of the renders of its request it is, from 1. No number says anything about the others.
-    #[must_use]
     pub fn number(&self) -> u32 {
         self.number
     }
 
     /// The key derived from this one with `salt`: other work with the same request.
-    #[must_use]
     pub fn salted(&self, salt: &str) -> Self {
         let mut hasher = Hasher::new("node-key-salted/1");
         hasher.bytes(&self.request);
@@ -50,7 +46,6 @@ impl NodeKey {
     }
 
     /// Reads 64 hex digits, and `#2` for another number than 1.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (digits, number) = match text.split_once('#') {
             Some((digits, number)) => (digits, number.parse().ok().filter(|number| *number > 1)?),
@@ -96,25 +91,21 @@ pub struct InputIdentity(String);
 
 impl InputIdentity {
     /// Content with this SHA-256 (lower-case hex).
-    #[must_use]
     pub fn content(sha256: &str) -> Self {
         Self(format!("sha256:{sha256}"))
     }
 
     /// The last frame of a video with this SHA-256 (lower-case hex).
-    #[must_use]
     pub fn last_frame_of(sha256: &str) -> Self {
         Self(format!("last-frame-of:sha256:{sha256}"))
     }
 
     /// The first frame of a video with this SHA-256 (lower-case hex).
-    #[must_use]
     pub fn first_frame_of(sha256: &str) -> Self {
         Self(format!("first-frame-of:sha256:{sha256}"))
     }
 
     /// The identity as text, e.g. `last-frame-of:sha256:…`.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -124,7 +115,6 @@ impl InputIdentity {
 ///
 /// `service_identity` names the service (its origin and account, never its API key): the same request to another service is other
 /// work.
-#[must_use]
 pub fn key(node: &Node, service_identity: &str, inputs: &[InputIdentity]) -> NodeKey {
     let mut hasher = Hasher::new("node-key/1");
     hasher.text(service_identity);

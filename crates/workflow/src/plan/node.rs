@@ -161,7 +161,6 @@ pub enum Frame {
 
 impl MediaSource {
     /// The nodes that it depends on: the one whose frame it is, or those to pick from.
-    #[must_use]
     pub fn nodes(&self) -> &[NodeIx] {
         match self {
             Self::LastFrame(ix) | Self::FirstFrame(ix) => std::slice::from_ref(ix),
@@ -191,27 +190,23 @@ impl std::fmt::Display for Location {
 
 impl Node {
     /// What its request says of a word.
-    #[must_use]
     pub fn word(&self, word: Word) -> Option<&Value> {
         let said = self.said.iter().find(|said| said.word == Some(word))?;
         self.request.pointer(&said.at)
     }
 
     /// The prompt.
-    #[must_use]
     pub fn prompt(&self) -> Option<&str> {
         self.word(Word::Prompt).and_then(Value::as_str)
     }
 
     /// The seed.
-    #[must_use]
     pub fn seed(&self) -> Option<i64> {
         self.word(Word::Seed).and_then(Value::as_i64)
     }
 
     /// The request with its inputs filled in: `values[i]` (a URL or a data URI) at the pointer of `inputs[i]`. Inputs without a value
     /// stay `null`. Data goes into [`Input::data_field`], where there is one.
-    #[must_use]
     pub fn complete(&self, values: &[String]) -> Value {
         let mut request = Value::Object(self.request.to_map());
         for (input, value) in self.inputs.iter().zip(values) {

@@ -10,13 +10,11 @@ pub struct NodeIx(u32);
 
 impl NodeIx {
     /// The position of the node in file order, counted from 0.
-    #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 
     /// The node at a position in file order.
-    #[must_use]
     pub fn new(index: usize) -> Self {
         Self(u32::try_from(index).unwrap_or(u32::MAX))
     }

@@ -12,7 +12,6 @@ impl Plan {
     /// `{"$input": {"last_frame_of": "door"}}`, `{"$input": {"first_frame_of": "door"}}`, the same with `_of_pick` and the names of the
     /// candidates where one of them is still to be picked, or
     /// `{"$input": {"file": "stills/keeper.png", "sha256": "…", "media_type": "image/png", "bytes": 1024}}`.
-    #[must_use]
     pub fn request_outline(&self, ix: NodeIx) -> Map<String, Value> {
         let node = self.node(ix);
         let mut request = Value::Object(node.request.to_map());

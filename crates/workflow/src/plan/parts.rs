@@ -44,7 +44,6 @@ pub struct PartValue {
 }
 
 /// The parts of a node's key, in a fixed order. `inputs[i]` is the identity of `node.inputs[i]`; an unknown identity gives no part.
-#[must_use]
 pub fn key_parts(node: &Node, service_identity: &str, inputs: &[Option<InputIdentity>]) -> Vec<KeyPart> {
     let mut parts = vec![part("service", &Value::from(service_identity), false)];
     parts.push(part("model", &Value::from(&*node.model), false));
@@ -64,7 +63,6 @@ pub fn key_parts(node: &Node, service_identity: &str, inputs: &[Option<InputIden
 
 /// The differences between two lists of parts, in the order of the new one; removed parts come last. Parts named in `unknown` are
 /// skipped.
-#[must_use]
 pub fn part_changes(before: &[KeyPart], now: &[KeyPart], unknown: &[String]) -> Vec<PartChange> {
     let value = |part: &KeyPart| PartValue { hash: part.hash.clone(), value: part.value.clone() };
     let find = |parts: &[KeyPart], name: &str| parts.iter().find(|part| part.name == name).cloned();
@@ -89,7 +87,6 @@ pub fn part_changes(before: &[KeyPart], now: &[KeyPart], unknown: &[String]) -> 
 }
 
 /// The name of an input's part.
-#[must_use]
 pub fn input_name(input: &Input) -> String {
     format!("input {}", input.word.as_str())
 }

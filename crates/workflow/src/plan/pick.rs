@@ -47,7 +47,6 @@ pub struct OpenPick<'p> {
 
 impl OpenPick<'_> {
     /// What to count the candidates in: `takes` or `instances`.
-    #[must_use]
     pub fn noun(&self) -> &'static str {
         match self.kind {
             PickKind::Take => "takes",
@@ -58,7 +57,6 @@ impl OpenPick<'_> {
 
 impl Plan {
     /// Everything that can be picked, in file order.
-    #[must_use]
     pub fn pick_groups(&self) -> &[PickGroup] {
         &self.picks
     }
@@ -69,7 +67,6 @@ impl Plan {
     }
 
     /// All picks that a node or a film needs and nobody has made. Each once, in file order.
-    #[must_use]
     pub fn open_picks(&self) -> Vec<OpenPick<'_>> {
         let by_nodes = self.nodes().flat_map(|(_, node)| node.unpicked());
         let by_films =
@@ -84,7 +81,6 @@ impl Plan {
     }
 
     /// The pick that chooses among candidates.
-    #[must_use]
     pub fn open_pick<'p>(&'p self, candidates: &'p [NodeIx]) -> OpenPick<'p> {
         let names = || candidates.iter().map(|ix| self.node(*ix).name_without_take());
         let Some(first) = names().next() else {
@@ -111,7 +107,6 @@ impl Plan {
 
 impl Node {
     /// The name without the number of the take: `lamp` for `lamp#2`.
-    #[must_use]
     pub fn name_without_take(&self) -> &str {
         self.name.split_once('#').map_or(self.name.as_str(), |(name, _)| name)
     }

@@ -24,7 +24,6 @@ pub struct PriceInputs {
 
 impl PriceInputs {
     /// The resolution, where it is known.
-    #[must_use]
     pub fn resolution(&self) -> Option<&str> {
         if let [only] = self.resolutions.as_slice() { Some(only) } else { None }
     }

@@ -28,13 +28,11 @@ impl Request {
     }
 
     /// The value of a field.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 
     /// Whether there is such a field.
-    #[must_use]
     pub fn contains_key(&self, name: &str) -> bool {
         self.names.iter().any(|key| &**key == name)
     }
@@ -45,26 +43,22 @@ impl Request {
     }
 
     /// How many fields there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
     /// Whether there is no field.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
     /// What it says of a word: the value that is not `null` at the first of its places.
-    #[must_use]
     pub fn word(&self, inputs: &Inputs, word: Word) -> Option<&Value> {
         let mut places = inputs.get(word)?.places().map(Pointer::as_str);
         places.find_map(|at| self.pointer(at).filter(|value| !value.is_null()))
     }
 
     /// The value at a JSON pointer (RFC 6901) below the top.
-    #[must_use]
     pub fn pointer(&self, pointer: &str) -> Option<&Value> {
         let path = pointer.strip_prefix('/')?;
         let (name, rest) = path.split_at(path.find('/').unwrap_or(path.len()));
@@ -75,7 +69,6 @@ impl Request {
     }
 
     /// The request as a JSON object of its own.
-    #[must_use]
     pub fn to_map(&self) -> Map<String, Value> {
         self.iter().map(|(name, value)| (name.to_owned(), value.clone())).collect()
     }

@@ -27,7 +27,6 @@ impl RetryOn {
         [Self::Failed, Self::Transient, Self::OutputModerated, Self::Corrupt, Self::Expired];
 
     /// The name in the file.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Failed => "failed",
@@ -49,7 +48,6 @@ pub struct RetryKinds(u8);
 
 impl RetryKinds {
     /// Whether the set contains a failure.
-    #[must_use]
     pub fn contains(self, kind: RetryOn) -> bool {
         self.0 & kind.bit() != 0
     }
@@ -60,7 +58,6 @@ impl RetryKinds {
     }
 
     /// Whether this is the default set.
-    #[must_use]
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }

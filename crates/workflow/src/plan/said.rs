@@ -25,7 +25,6 @@ pub struct Said {
 
 impl Said {
     /// The word, or the path of the field: no field is taken for a word.
-    #[must_use]
     pub fn name(&self) -> Cow<'static, str> {
         match self.word {
             Some(word) => word.as_str().into(),
@@ -34,7 +33,6 @@ impl Said {
     }
 
     /// For people: the word, or the path of the field as it is written.
-    #[must_use]
     pub fn path(&self) -> String {
         self.word.map_or_else(
             || self.at.trim_start_matches('/').replace('/', "."),
@@ -43,7 +41,6 @@ impl Said {
     }
 
     /// A value without what is a matter of spelling: `"5"`, `"5s"` and `5` are one length, `720P` and `720p` one resolution.
-    #[must_use]
     pub fn meaning<'v>(&self, value: &'v Value) -> Cow<'v, Value> {
         match (self.word, value) {
             (Some(Word::Seconds | Word::Seed), Value::String(text)) => {

@@ -12,26 +12,22 @@ pub struct Selection {
 
 impl Selection {
     /// Exactly these nodes. Their dependencies must be completed: see [`Selection::missing`].
-    #[must_use]
     pub fn only(nodes: impl IntoIterator<Item = NodeIx>) -> Self {
         Self { nodes: nodes.into_iter().collect() }
     }
 
     /// These nodes, all dependents, and all dependencies of those.
-    #[must_use]
     pub fn from(plan: &Plan, nodes: impl IntoIterator<Item = NodeIx>) -> Self {
         let with_what_depends = Self::only(nodes).with_downstream(plan);
         Self { nodes: closure(with_what_depends.nodes, |node| plan.predecessors(node)) }
     }
 
     /// The selection with all dependents.
-    #[must_use]
     pub fn with_downstream(self, plan: &Plan) -> Self {
         Self { nodes: closure(self.nodes, |node| plan.successors(node)) }
     }
 
     /// Whether a node is selected.
-    #[must_use]
     pub fn contains(&self, node: NodeIx) -> bool {
         self.nodes.contains(&node)
     }
@@ -42,19 +38,16 @@ impl Selection {
     }
 
     /// The number of nodes.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
     /// Whether the selection is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
     /// Direct dependencies that are neither selected nor completed, each with the first node that depends on it, in file order.
-    #[must_use]
     pub fn missing(&self, plan: &Plan, is_made: impl Fn(NodeIx) -> bool) -> Vec<(NodeIx, NodeIx)> {
         let mut reported = BTreeSet::new();
         let mut missing = Vec::new();

@@ -61,7 +61,6 @@ pub struct Voice {
 
 impl Soundtrack {
     /// Whether the film has only the sound of its clips.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self == &Self::default()
     }

@@ -24,7 +24,6 @@ pub struct PricesOutcome {
 }
 
 /// Reads a price table of services with these descriptions. A model that none of them knows is a warning: prices may be ahead of them.
-#[must_use]
 pub fn check(bytes: &[u8], file_name: &str, contracts: &[&Contract]) -> PricesOutcome {
     let mut problems = Problems::default();
     let source = read_text(bytes, file_name, &mut problems);

@@ -89,19 +89,16 @@ impl Price {
 
 impl Prices {
     /// The currency that all amounts are in, such as `USD`.
-    #[must_use]
     pub fn currency(&self) -> &str {
         &self.currency
     }
 
     /// The day on which the prices were valid: `YYYY-MM-DD`.
-    #[must_use]
     pub fn as_of(&self) -> &str {
         &self.as_of
     }
 
     /// Where the figures come from, in the user's words.
-    #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -128,7 +125,6 @@ impl Prices {
     }
 
     /// A table with what is said of the tables here, and without prices.
-    #[must_use]
     pub fn without_prices(&self) -> Self {
         Self { lines: Vec::new(), of_services: BTreeMap::new(), ..self.clone() }
     }

@@ -8,7 +8,6 @@ use contract::Contract;
 pub const IGNORED: [&str; 2] = [".runner/", "out/"];
 
 /// The text of the `.gitignore` beside a workflow.
-#[must_use]
 pub fn gitignore() -> String {
     let [records, output] = IGNORED;
     format!(
@@ -19,7 +18,6 @@ pub fn gitignore() -> String {
 }
 
 /// The text of a price table in which every line is a comment: until it is filled in, there are no prices.
-#[must_use]
 pub fn price_table(contract: &Contract) -> String {
     let mut out = String::from(
         "# What tasks cost: for the estimates of `runner plan`, and for `--max-cost`. The figures are those of your account, and nobody else\n\

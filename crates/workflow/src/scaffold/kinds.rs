@@ -72,7 +72,7 @@ pub fn scaffold(
     let _ = writeln!(out, "  seconds: {seconds}\n\nshots:");
     match kind {
         WorkflowKind::Storyboard | WorkflowKind::Chain => film(kind, name, shots, &mut out),
-        WorkflowKind::Sweep => sweep(shots, model.inputs.seed.is_some(), &mut out),
+        WorkflowKind::Sweep => sweep(shots, model.inputs.get(contract::Word::Seed).is_some(), &mut out),
     }
     Ok(out)
 }

@@ -25,7 +25,6 @@ pub(crate) fn head(lines: &[&str]) -> String {
 }
 
 /// A name for the workflow in a file.
-#[must_use]
 pub fn name_for(stem: &str) -> String {
     let slug = name_slug(stem);
     let name = truncated(&slug, limits::MAX_NAME_CHARS, limits::MAX_NAME_BYTES).trim_end_matches('-');

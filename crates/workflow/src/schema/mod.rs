@@ -5,7 +5,6 @@
 //! out, because a field may come from `defaults`. It refuses unknown keys and fields, values outside their bounds, and, in
 //! a shot with a `model`, the fields of other families.
 
-mod cast;
 mod fields;
 mod film_shapes;
 mod shapes;
@@ -13,36 +12,26 @@ mod shapes;
 mod tests;
 
 use contract::Contract;
-use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use self::shapes::NamedSchema;
-use crate::syntax::Workflow;
-
 /// The JSON Schema (2020-12) of a workflow file under a contract.
-#[must_use]
 pub fn workflow_schema(contract: &Contract) -> Value {
     workflow_schema_of(&[contract])
 }
 
 /// The JSON Schema (2020-12) of workflow files whose shots may be of several services. The fields of a shot follow from its model.
-#[must_use]
 pub fn workflow_schema_of(contracts: &[&Contract]) -> Value {
-    let mut schema = SchemaSettings::draft2020_12()
-        .into_generator()
-        .into_root_schema_for::<NamedSchema<Workflow>>()
-        .to_value();
+    let mut schema = shapes::workflow();
     schema["title"] = json!("workflow");
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    let fields = fields::Fields::new(contracts);
+    let mut definitions = shapes::definitions();
+    add_fields(&mut definitions, "Defaults", fields.of_any_family(), Vec::new());
+    add_fields(&mut definitions, "Shot", fields.of_any_family(), fields.by_model());
+    definitions.extend(fields.into_components());
+    schema["$defs"] = Value::Object(definitions);
     schema["description"] =
         json!("A video workflow: shots, their common fields, and the films that they are joined into.");
-    let fields = fields::Fields::new(contracts);
-    if let Some(definitions) = schema.get_mut("$defs").and_then(Value::as_object_mut) {
-        add_fields(definitions, "Defaults", fields.of_any_family(), Vec::new());
-        add_fields(definitions, "Shot", fields.of_any_family(), fields.by_model());
-        for (name, definition) in fields.into_components() {
-            definitions.insert(name, definition);
-        }
-    }
     schema
 }
 

@@ -1,190 +1,106 @@
 //! The keys of the file format as JSON Schema: an object for each mapping, a schema for each shape of a value.
 
-use std::borrow::Cow;
-use std::marker::PhantomData;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use super::template;
+use super::{film_shapes, template};
 use crate::limits;
-use crate::plan::{Subtitles, Transition};
+use crate::syntax::RESERVED;
 use crate::syntax::keys::{
-    EXTENSION_PREFIX, KeySpec, ObjectSpec, Shape, dialogue, film, group, matrix, medium, params, retry, shot,
-    workflow,
-};
-use crate::syntax::{
-    ClipSpec, FilmSpec, Group, LineSpec, MusicSpec, Param, RESERVED, Shot, VoiceSpec, Workflow,
+    EXTENSION_PREFIX, KeySpec, ObjectSpec, Shape, cast, dialogue, film, group, matrix, medium, params, retry,
+    shot, soundtrack, workflow,
 };
 
-/// A schema with a name, which the others refer to.
-pub(super) trait Definition {
-    const NAME: &'static str;
-    fn schema(generator: &mut SchemaGenerator) -> Value;
+/// A reference to one of [`definitions`].
+fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("#/$defs/{name}") })
 }
 
-/// Lets schemars collect a [`Definition`].
-pub(super) struct NamedSchema<D>(PhantomData<D>);
-
-impl<D: Definition> JsonSchema for NamedSchema<D> {
-    fn schema_name() -> Cow<'static, str> {
-        D::NAME.into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Schema::try_from(D::schema(generator)).unwrap_or_default()
-    }
+/// The mappings that others refer to, by name. Those of `Defaults` and `Shot` have no request fields yet.
+pub(super) fn definitions() -> Map<String, Value> {
+    let mut shot = described(&shot::SHOT, "One shot: a request, and the keys of the runner.");
+    shot["not"] = json!({ "required": [shot::CONTINUES.name, shot::FIRST_FRAME.name] });
+    let mut medium = object(&medium::MEDIUM);
+    medium["not"] = json!({ "required": [medium::FRAME.name, medium::URL.name] });
+    let file = json!({ "type": "string", "description": "a file in the workflow's folder, or a URL" });
+    let mut matrix = object(&matrix::MATRIX);
+    matrix["additionalProperties"] = reference("Axis");
+    let definitions = [
+        ("Parameter", parameter()),
+        ("Character", described(&cast::CHARACTER, "A character of the cast.")),
+        ("Medium", json!({ "anyOf": [file, medium] })),
+        ("Defaults", described(&shot::DEFAULTS, "Request fields, and some keys of shots, for every shot.")),
+        ("Retry", json!({ "anyOf": [count(limits::MAX_ATTEMPTS), object(&retry::RETRY)] })),
+        ("Group", described(&group::GROUP, "A group of shots with parameters and defaults of their own.")),
+        ("Matrix", matrix),
+        ("Axis", axis()),
+        ("Shot", shot),
+        ("Line", described(&dialogue::LINE, "A line of dialogue.")),
+        ("Film", described(&film::FILM, "The film that the shots are joined into.")),
+        ("Subtitles", described(&film::SUBTITLE_KEYS, "Subtitles of a film.")),
+        ("Music", described(&soundtrack::MUSIC, "Music under a film.")),
+        ("Voice", described(&soundtrack::VOICE, "A voice over a film.")),
+        ("Clip", film_shapes::clip()),
+        ("Transition", film_shapes::transition()),
+    ];
+    definitions.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
 }
 
-pub(super) fn reference<D: Definition>(generator: &mut SchemaGenerator) -> Value {
-    generator.subschema_for::<NamedSchema<D>>().to_value()
+/// The whole file.
+pub(super) fn workflow() -> Value {
+    let mut schema = object(&workflow::WORKFLOW);
+    schema["not"] = json!({ "required": [workflow::FILM.name, workflow::FILMS.name] });
+    schema["patternProperties"] = json!({ format!("^{EXTENSION_PREFIX}"): {} });
+    // The number of a take needs takes: those of the shot, or of `defaults` here, in a group or in an included file. A mapping may pick an
+    // instance of a matrix that another shot or the workflow has.
+    let takes = json!({ "required": [shot::TAKES.name] });
+    schema["if"] = json!({ "not": { "anyOf": [
+        { "required": [workflow::INCLUDE.name] },
+        { "required": [workflow::GROUPS.name] },
+        { "properties": { workflow::DEFAULTS.name: takes }, "required": [workflow::DEFAULTS.name] },
+    ] } });
+    schema["then"] = json!({ "properties": { workflow::SHOTS.name: { "items": {
+        "if": {
+            "properties": { shot::PICK.name: { "type": "integer" } },
+            "required": [shot::PICK.name],
+        },
+        "then": takes,
+    } } } });
+    schema
 }
 
-impl Definition for Workflow {
-    const NAME: &'static str = "Workflow";
-
-    fn schema(generator: &mut SchemaGenerator) -> Value {
-        let mut schema = object(&workflow::WORKFLOW, generator);
-        schema["not"] = json!({ "required": [workflow::FILM.name, workflow::FILMS.name] });
-        schema["patternProperties"] = json!({ format!("^{EXTENSION_PREFIX}"): {} });
-        // The number of a take needs takes: those of the shot, or of `defaults` here, in a group or in an included file. A mapping may pick an
-        // instance of a matrix that another shot or the workflow has.
-        let takes = json!({ "required": [shot::TAKES.name] });
-        schema["if"] = json!({ "not": { "anyOf": [
-            { "required": [workflow::INCLUDE.name] },
-            { "required": [workflow::GROUPS.name] },
-            { "properties": { workflow::DEFAULTS.name: takes }, "required": [workflow::DEFAULTS.name] },
-        ] } });
-        schema["then"] = json!({ "properties": { workflow::SHOTS.name: { "items": {
-            "if": {
-                "properties": { shot::PICK.name: { "type": "integer" } },
-                "required": [shot::PICK.name],
-            },
-            "then": takes,
-        } } } });
-        schema
-    }
-}
-
-impl Definition for Shot {
-    const NAME: &'static str = "Shot";
-
-    fn schema(generator: &mut SchemaGenerator) -> Value {
-        let mut schema = object(&shot::SHOT, generator);
-        schema["description"] = json!("One shot: a request, and the keys of the runner.");
-        schema["not"] = json!({ "required": [shot::CONTINUES.name, shot::FIRST_FRAME.name] });
-        schema
-    }
-}
-
-impl Definition for LineSpec {
-    const NAME: &'static str = "Line";
-
-    fn schema(generator: &mut SchemaGenerator) -> Value {
-        let mut schema = object(&dialogue::LINE, generator);
-        schema["description"] = json!("A line of dialogue.");
-        schema
-    }
-}
-
-/// Request fields and some keys of shots for every shot. The fields come from the contract.
-struct Defaults;
-
-impl Definition for Defaults {
-    const NAME: &'static str = "Defaults";
-
-    fn schema(generator: &mut SchemaGenerator) -> Value {
-        let mut schema = object(&shot::DEFAULTS, generator);
-        schema["description"] = json!("Request fields, and some keys of shots, for every shot.");
-        schema
-    }
-}
-
-impl Definition for Group {
-    const NAME: &'static str = "Group";
-
-    fn schema(generator: &mut SchemaGenerator) -> Value {
-        let mut schema = object(&group::GROUP, generator);
-        schema["description"] = json!("A group of shots with parameters and defaults of their own.");
-        schema
-    }
-}
-
-impl Definition for Param {
-    const NAME: &'static str = "Parameter";
-
-    fn schema(generator: &mut SchemaGenerator) -> Value {
-        let is_declaration: Vec<Value> =
-            params::DECLARATION_KEYS.iter().map(|key| json!({ "required": [key.name] })).collect();
-        json!({
-            "description": "A value, or a declaration of what values there may be.",
-            "if": { "type": "object", "anyOf": is_declaration },
-            "then": object(&params::PARAM, generator),
-        })
-    }
-}
-
-/// An image, video or sound.
-struct Medium;
-
-impl Definition for Medium {
-    const NAME: &'static str = "Medium";
-
-    fn schema(generator: &mut SchemaGenerator) -> Value {
-        let text = json!({ "type": "string", "description": "a file in the workflow's folder, or a URL" });
-        let mut object = object(&medium::MEDIUM, generator);
-        object["not"] = json!({ "required": [medium::FRAME.name, medium::URL.name] });
-        json!({ "anyOf": [text, object] })
-    }
+fn parameter() -> Value {
+    let is_declaration: Vec<Value> =
+        params::DECLARATION_KEYS.iter().map(|key| json!({ "required": [key.name] })).collect();
+    json!({
+        "description": "A value, or a declaration of what values there may be.",
+        "if": { "type": "object", "anyOf": is_declaration },
+        "then": object(&params::PARAM),
+    })
 }
 
 /// The values of an axis.
-struct Axis;
-
-impl Definition for Axis {
-    const NAME: &'static str = "Axis";
-
-    fn schema(generator: &mut SchemaGenerator) -> Value {
-        json!({
-            "anyOf": [
-                { "type": "array", "minItems": 1 },
-                object(&matrix::RANGE, generator),
-                object(&matrix::CSV_AXIS, generator),
-                object(&matrix::FILES_AXIS, generator),
-                template(),
-            ],
-        })
-    }
+fn axis() -> Value {
+    json!({
+        "anyOf": [
+            { "type": "array", "minItems": 1 },
+            object(&matrix::RANGE),
+            object(&matrix::CSV_AXIS),
+            object(&matrix::FILES_AXIS),
+            template(),
+        ],
+    })
 }
 
-/// The axes of a shot or of the workflow.
-struct Matrix;
-
-impl Definition for Matrix {
-    const NAME: &'static str = "Matrix";
-
-    fn schema(generator: &mut SchemaGenerator) -> Value {
-        let mut schema = object(&matrix::MATRIX, generator);
-        schema["additionalProperties"] = reference::<Axis>(generator);
-        schema
-    }
-}
-
-/// How many attempts a run may make, and after which failures.
-struct Retry;
-
-impl Definition for Retry {
-    const NAME: &'static str = "Retry";
-
-    fn schema(generator: &mut SchemaGenerator) -> Value {
-        json!({ "anyOf": [count(limits::MAX_ATTEMPTS), object(&retry::RETRY, generator)] })
-    }
+pub(super) fn described(keys: &ObjectSpec, description: &str) -> Value {
+    let mut schema = object(keys);
+    schema["description"] = json!(description);
+    schema
 }
 
 /// A mapping by the table of its keys.
-pub(super) fn object(object: &ObjectSpec, generator: &mut SchemaGenerator) -> Value {
+fn object(object: &ObjectSpec) -> Value {
     let properties: Map<String, Value> =
-        object.keys.iter().map(|key| (key.name.to_owned(), property(key, generator))).collect();
+        object.keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
     let required: Vec<&str> = object.keys.iter().filter(|key| key.is_required).map(|key| key.name).collect();
     let mut schema =
         json!({ "type": "object", "additionalProperties": object.is_open, "properties": properties });
@@ -195,8 +111,8 @@ pub(super) fn object(object: &ObjectSpec, generator: &mut SchemaGenerator) -> Va
 }
 
 /// The value of a key: its shape, a template where one may stand, `null` where the key may be absent.
-fn property(key: &KeySpec, generator: &mut SchemaGenerator) -> Value {
-    let mut forms = vec![shape(key.shape, generator)];
+fn property(key: &KeySpec) -> Value {
+    let mut forms = vec![shape(key.shape)];
     if key.is_template && forms[0].get("type") != Some(&json!("string")) {
         forms.push(template());
     }
@@ -221,7 +137,7 @@ fn one_or_many(item: &Value) -> Value {
     json!({ "anyOf": [item, { "type": "array", "items": item }] })
 }
 
-fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
+fn shape(shape: Shape) -> Value {
     let text = || json!({ "type": "string" });
     // Letters of any script, as far as a pattern in all dialects can tell them from other characters.
     let name = r"^[^\u0000-/:-@\[-`{-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u2000-\u206f][^\u0000-,./:-@\[-^`{-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u2000-\u206f]*$";
@@ -256,30 +172,35 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
         }
         Shape::ShotRef => shot_ref,
         Shape::ShotRefs => one_or_many(&shot_ref),
-        Shape::Medium | Shape::CharacterVoice => reference::<Medium>(generator),
-        Shape::Media | Shape::Stills => one_or_many(&reference::<Medium>(generator)),
-        Shape::Cast => super::cast::characters(generator),
+        Shape::Medium | Shape::CharacterVoice => reference("Medium"),
+        Shape::Media | Shape::Stills => one_or_many(&reference("Medium")),
+        Shape::Cast => json!({
+            "type": "object",
+            "maxProperties": limits::MAX_CHARACTERS,
+            "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "not": { "enum": RESERVED } },
+            "additionalProperties": { "anyOf": [text(), reference("Character")] },
+        }),
         Shape::Params => json!({
             "type": "object",
             "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$", "not": { "enum": RESERVED } },
-            "additionalProperties": reference::<Param>(generator),
+            "additionalProperties": reference("Parameter"),
         }),
         Shape::Groups => json!({
             "type": "object",
             "maxProperties": limits::MAX_GROUPS,
             "propertyNames": { "pattern": name, "maxLength": limits::MAX_NAME_CHARS },
-            "additionalProperties": reference::<Group>(generator),
+            "additionalProperties": reference("Group"),
         }),
-        Shape::Fields => reference::<Defaults>(generator),
-        Shape::Matrix => reference::<Matrix>(generator),
+        Shape::Fields => reference("Defaults"),
+        Shape::Matrix => reference("Matrix"),
         Shape::Axes => {
-            let axes = json!({ "type": "object", "additionalProperties": reference::<Axis>(generator) });
+            let axes = json!({ "type": "object", "additionalProperties": reference("Axis") });
             one_or_many(&axes)
         }
         Shape::Rules => json!({
             "type": "array", "maxItems": limits::MAX_MATRIX_RULES, "items": { "type": "object" },
         }),
-        Shape::Retry => reference::<Retry>(generator),
+        Shape::Retry => reference("Retry"),
         Shape::Pick => json!({ "anyOf": [
             count(limits::MAX_TAKES),
             { "const": shot::OPEN_PICK },
@@ -292,22 +213,22 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
             },
         ] }),
         Shape::Shots => {
-            json!({ "type": "array", "minItems": 1, "items": reference::<Shot>(generator) })
+            json!({ "type": "array", "minItems": 1, "items": reference("Shot") })
         }
-        Shape::Film => reference::<FilmSpec>(generator),
+        Shape::Film => reference("Film"),
         Shape::Films => {
-            json!({ "type": "array", "minItems": 1, "items": reference::<FilmSpec>(generator) })
+            json!({ "type": "array", "minItems": 1, "items": reference("Film") })
         }
         Shape::Clips => {
-            let clip = json!({ "anyOf": [shot_ref, reference::<ClipSpec>(generator)] });
+            let clip = json!({ "anyOf": [shot_ref, reference("Clip")] });
             one_or_many(&clip)
         }
         Shape::Dialogue => {
             let text = json!({ "type": ["string", "number"] });
-            let line = json!({ "anyOf": [text, reference::<LineSpec>(generator)] });
+            let line = json!({ "anyOf": [text, reference("Line")] });
             json!({ "anyOf": [
                 { "type": ["string", "number"] },
-                reference::<LineSpec>(generator),
+                reference("Line"),
                 { "type": "array", "items": line, "maxItems": limits::MAX_DIALOGUE_LINES },
             ] })
         }
@@ -321,13 +242,13 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
         ] }),
         Shape::Decibels => json!({ "type": "string", "pattern": r"^\s*[+-]?[\d.]+\s*[dD][bB]\s*$" }),
         Shape::Attenuation => json!({ "type": "string", "pattern": r"^\s*\+?[\d.]+\s*[dD][bB]\s*$" }),
-        Shape::Transition => json!({ "anyOf": [reference::<Transition>(generator), { "const": "cut" }] }),
+        Shape::Transition => json!({ "anyOf": [reference("Transition"), { "const": "cut" }] }),
         Shape::Subtitles => {
-            json!({ "anyOf": [reference::<Subtitles>(generator), { "const": film::DIALOGUE }] })
+            json!({ "anyOf": [reference("Subtitles"), { "const": film::DIALOGUE }] })
         }
-        Shape::Music => json!({ "anyOf": [text(), reference::<MusicSpec>(generator)] }),
+        Shape::Music => json!({ "anyOf": [text(), reference("Music")] }),
         Shape::Voices => {
-            let voice = json!({ "anyOf": [text(), reference::<VoiceSpec>(generator)] });
+            let voice = json!({ "anyOf": [text(), reference("Voice")] });
             json!({ "anyOf": [voice, { "type": "array", "items": voice, "maxItems": limits::MAX_VOICES }] })
         }
         Shape::Loudness => json!({ "type": "string", "pattern": r"^\s*-[\d.]+\s*[lL][uU][fF][sS]\s*$" }),

@@ -13,7 +13,6 @@ pub struct Entry {
 
 impl Entry {
     /// The span that shows the entry in a message: a scalar's own, else its key's.
-    #[must_use]
     pub fn span(&self) -> Span {
         match self.value.value {
             YamlValue::List(_) | YamlValue::Map(_) => self.key.span,

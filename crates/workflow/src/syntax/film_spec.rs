@@ -126,7 +126,6 @@ pub struct TitleSpec {
 
 impl ClipSpec {
     /// The whole of a shot.
-    #[must_use]
     pub fn whole(shot: Spanned<ShotRef>) -> Self {
         Self {
             source: ClipSourceSpec::Shot(shot),
@@ -142,7 +141,6 @@ impl ClipSpec {
     }
 
     /// The shot that is shown, if it shows one.
-    #[must_use]
     pub fn shot(&self) -> Option<&Spanned<ShotRef>> {
         match &self.source {
             ClipSourceSpec::Shot(shot) => Some(shot),
@@ -151,7 +149,6 @@ impl ClipSpec {
     }
 
     /// The group that is shown, if it shows one.
-    #[must_use]
     pub fn group(&self) -> Option<&Spanned<String>> {
         match &self.source {
             ClipSourceSpec::Group(group) => Some(group),
@@ -160,7 +157,6 @@ impl ClipSpec {
     }
 
     /// The clip with this content.
-    #[must_use]
     pub fn with_source(&self, source: ClipSource, title: Option<Title>) -> Clip {
         Clip {
             source,

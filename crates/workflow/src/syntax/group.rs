@@ -46,7 +46,6 @@ fn group(key: &Key, value: &Yaml, is_included: bool, problems: &mut Problems) ->
         params: file_parts::params_of(&map, &keys::PARAMS, is_included, problems),
         defaults: file_parts::defaults(&map, &keys::DEFAULTS, problems),
         shot_defaults: Vec::new(),
-        is_included,
         key,
     })
 }

@@ -16,7 +16,6 @@ impl ParamKind {
         [Self::Text, Self::Integer, Self::Number, Self::Boolean, Self::List, Self::Map];
 
     /// The name of the kind in a file.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Text => "text",

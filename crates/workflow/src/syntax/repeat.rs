@@ -15,7 +15,6 @@ pub(crate) const STEP: &str = "step";
 /// Replaces each repeated shot by its steps, `walk-1`, `walk-2` and so on. What names the shot itself means its last step; a film shows all of
 /// them, and a voice begins with the first. `None` where there are too many steps, which is reported: without them, each template that uses
 /// a step and each reference to one would be reported too.
-#[must_use]
 pub(crate) fn apply(workflow: &mut Workflow, problems: &mut Problems) -> Option<()> {
     if workflow.shots.iter().all(|shot| shot.repeat.is_none()) {
         return Some(());

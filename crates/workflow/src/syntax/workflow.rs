@@ -161,8 +161,6 @@ pub struct Group {
     pub defaults: Vec<Entry>,
     /// The keys of shots in its `defaults`. Shots without their own value share them.
     pub shot_defaults: Vec<Arc<Entry>>,
-    /// Whether it was declared in an included file.
-    pub is_included: bool,
 }
 
 /// A character of the cast.

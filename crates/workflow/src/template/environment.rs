@@ -9,79 +9,19 @@ use super::tables::CsvTables;
 use crate::limits;
 
 /// The names of the filters that are documented, for suggestions.
-pub(super) const FILTERS: [&str; 36] = [
-    "abs",
-    "capitalize",
-    "count",
-    "csv",
-    "default",
-    "first",
-    "float",
-    "int",
-    "items",
-    "join",
-    "last",
-    "length",
-    "lines",
-    "list",
-    "lower",
-    "map",
-    "max",
-    "min",
-    "reject",
-    "rejectattr",
-    "replace",
-    "reverse",
-    "round",
-    "select",
-    "selectattr",
-    "shuffle",
-    "slug",
-    "sort",
-    "split",
-    "string",
-    "title",
-    "tojson",
-    "trim",
-    "unique",
-    "upper",
-    "zip",
-];
+pub(super) fn filters() -> impl Iterator<Item = &'static str> {
+    "abs capitalize count csv default first float int items join last length lines list lower map max min \
+    reject rejectattr replace reverse round select selectattr shuffle slug sort split string title \
+    tojson trim unique upper zip"
+        .split_whitespace()
+}
 
 /// The names of tests, as in `x is odd` and `select('odd')`, for suggestions.
-pub(super) const TESTS: [&str; 31] = [
-    "!=",
-    "<",
-    "<=",
-    "==",
-    ">",
-    ">=",
-    "boolean",
-    "defined",
-    "divisibleby",
-    "endingwith",
-    "eq",
-    "equalto",
-    "even",
-    "false",
-    "ge",
-    "greaterthan",
-    "gt",
-    "in",
-    "le",
-    "lessthan",
-    "lt",
-    "mapping",
-    "ne",
-    "none",
-    "number",
-    "odd",
-    "sequence",
-    "startingwith",
-    "string",
-    "true",
-    "undefined",
-];
+pub(super) fn tests() -> impl Iterator<Item = &'static str> {
+    "!= < <= == > >= boolean defined divisibleby endingwith eq equalto even false ge greaterthan gt in le \
+    lessthan lt mapping ne none number odd sequence startingwith string true undefined"
+        .split_whitespace()
+}
 
 /// An environment for templates that borrow from the workflow.
 pub(crate) fn environment<'source>() -> Environment<'source> {

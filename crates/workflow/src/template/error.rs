@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use minijinja::{Error, ErrorKind};
 
-use super::environment::{FILTERS, TESTS};
+use super::environment::{filters, tests};
 use super::scan::ScanError;
 use super::scope::Scope;
 use crate::diagnostic::{did_you_mean, nearest_own, quoted_list};
@@ -61,8 +61,8 @@ impl TemplateError {
                     code: "template-syntax",
                     message: unknown("filter", name),
                     range,
-                    help: Some(did_you_mean(name, FILTERS).unwrap_or_else(|| {
-                        format!("the filters are {}", quoted_list(FILTERS, FILTERS.len()))
+                    help: Some(did_you_mean(name, filters()).unwrap_or_else(|| {
+                        format!("the filters are {}", quoted_list(filters(), usize::MAX))
                     })),
                 }
             }
@@ -78,7 +78,7 @@ impl TemplateError {
                 range,
                 help: Some(format!(
                     "filters do the work of methods and functions, as in `{{{{ name | upper }}}}`: {}",
-                    quoted_list(FILTERS, FILTERS.len())
+                    quoted_list(filters(), usize::MAX)
                 )),
             },
             ErrorKind::UnknownTest => {
@@ -88,8 +88,8 @@ impl TemplateError {
                     message: unknown("test", name),
                     range,
                     help: Some(
-                        did_you_mean(name, TESTS)
-                            .unwrap_or_else(|| format!("the tests are {}", quoted_list(TESTS, TESTS.len()))),
+                        did_you_mean(name, tests())
+                            .unwrap_or_else(|| format!("the tests are {}", quoted_list(tests(), usize::MAX))),
                     ),
                 }
             }

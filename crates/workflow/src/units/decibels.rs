@@ -15,26 +15,22 @@ impl Decibels {
     pub const MAX: f64 = 96.0;
 
     /// A number of decibels; `None` beyond [`Self::MAX`] in either direction.
-    #[must_use]
     pub fn from_f64(decibels: f64) -> Option<Self> {
         let hundredths = (decibels * 100.0).round();
         (hundredths.abs() <= Self::MAX * 100.0).then_some(Self(hundredths as i32))
     }
 
     /// Whether nothing changes.
-    #[must_use]
     pub const fn is_zero(&self) -> bool {
         self.0 == 0
     }
 
     /// The number of decibels.
-    #[must_use]
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / 100.0
     }
 
     /// The factor of the amplitude.
-    #[must_use]
     pub fn amplitude(self) -> f32 {
         10_f64.powf(self.as_f64() / 20.0) as f32
     }
@@ -55,27 +51,7 @@ impl FromStr for Decibels {
     type Err = ParseDecibelsError;
 
     fn from_str(text: &str) -> Result<Self, ParseDecibelsError> {
-        let text = text.trim();
-        let number = match text.len().checked_sub(2).and_then(|position| text.split_at_checked(position)) {
-            Some((number, unit)) if unit.eq_ignore_ascii_case("db") => number.trim_end(),
-            _ => return Err(ParseDecibelsError),
-        };
-        let parsed: f64 = number.parse().map_err(|_| ParseDecibelsError)?;
-        Self::from_f64(parsed).ok_or(ParseDecibelsError)
-    }
-}
-
-impl From<Decibels> for String {
-    fn from(level: Decibels) -> Self {
-        level.to_string()
-    }
-}
-
-impl TryFrom<String> for Decibels {
-    type Error = ParseDecibelsError;
-
-    fn try_from(text: String) -> Result<Self, ParseDecibelsError> {
-        text.parse()
+        super::number_before(text, "dB").and_then(Self::from_f64).ok_or(ParseDecibelsError)
     }
 }
 

@@ -26,25 +26,21 @@ impl EditTime {
     pub const ZERO: Self = Self::Frames(0);
 
     /// Whether it is below zero.
-    #[must_use]
     pub const fn is_negative(self) -> bool {
         matches!(self, Self::Frames(value) | Self::Micros(value) if value < 0)
     }
 
     /// Whether it is zero.
-    #[must_use]
     pub const fn is_zero(self) -> bool {
         matches!(self, Self::Frames(0) | Self::Micros(0))
     }
 
     /// A duration, in whole microseconds.
-    #[must_use]
     pub fn from_duration(duration: Duration) -> Self {
         Self::Micros(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX))
     }
 
     /// The duration; `None` for frames, whose length the frame rate decides, and below zero.
-    #[must_use]
     pub fn to_duration(self) -> Option<Duration> {
         match self {
             Self::Frames(_) => None,
@@ -53,7 +49,6 @@ impl EditTime {
     }
 
     /// The number of microseconds; `None` for frames but none at all, whose length the frame rate decides.
-    #[must_use]
     pub const fn micros(self) -> Option<i64> {
         match self {
             Self::Micros(micros) => Some(micros),
@@ -63,7 +58,6 @@ impl EditTime {
     }
 
     /// The number of frames at a rate, to the nearest; a half is rounded away from zero.
-    #[must_use]
     pub fn frames(self, rate: FrameRate) -> i64 {
         match self {
             Self::Frames(frames) => frames,
@@ -128,20 +122,6 @@ impl FromStr for EditTime {
         };
         let (Self::Frames(number) | Self::Micros(number)) = value;
         if number.unsigned_abs() > MAX.unsigned_abs() { Err(ParseEditTimeError) } else { Ok(value) }
-    }
-}
-
-impl From<EditTime> for String {
-    fn from(time: EditTime) -> Self {
-        time.to_string()
-    }
-}
-
-impl TryFrom<String> for EditTime {
-    type Error = ParseEditTimeError;
-
-    fn try_from(text: String) -> Result<Self, ParseEditTimeError> {
-        text.parse()
     }
 }
 

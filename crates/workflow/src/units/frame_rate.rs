@@ -22,7 +22,6 @@ impl FrameRate {
     pub const CINEMA: Self = Self { numerator: 24, denominator: 1 };
 
     /// A ratio; `None` where either number is zero.
-    #[must_use]
     pub fn new(numerator: u32, denominator: u32) -> Option<Self> {
         let divisor = greatest_common_divisor(numerator, denominator);
         (numerator > 0 && denominator > 0)
@@ -30,19 +29,16 @@ impl FrameRate {
     }
 
     /// Frames in [`Self::denominator`] seconds.
-    #[must_use]
     pub const fn numerator(self) -> u32 {
         self.numerator
     }
 
     /// Seconds in which there are [`Self::numerator`] frames.
-    #[must_use]
     pub const fn denominator(self) -> u32 {
         self.denominator
     }
 
     /// Frames per second.
-    #[must_use]
     pub fn as_f64(self) -> f64 {
         f64::from(self.numerator) / f64::from(self.denominator)
     }
@@ -90,20 +86,6 @@ impl FromStr for FrameRate {
             }
         };
         rate.filter(|rate| (Self::MIN..=Self::MAX).contains(&rate.as_f64())).ok_or(ParseFrameRateError)
-    }
-}
-
-impl From<FrameRate> for String {
-    fn from(rate: FrameRate) -> Self {
-        rate.to_string()
-    }
-}
-
-impl TryFrom<String> for FrameRate {
-    type Error = ParseFrameRateError;
-
-    fn try_from(text: String) -> Result<Self, ParseFrameRateError> {
-        text.parse()
     }
 }
 

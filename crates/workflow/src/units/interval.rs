@@ -21,7 +21,6 @@ impl<T: Copy> Interval<T> {
 
 impl<T: Ord + Copy> Interval<T> {
     /// The smallest interval that contains both.
-    #[must_use]
     pub fn hull(self, other: Self) -> Self {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }

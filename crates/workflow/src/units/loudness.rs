@@ -17,13 +17,11 @@ impl Loudness {
     pub const MAX: f64 = -5.0;
 
     /// A number of LUFS; `None` outside of [`Self::MIN`] to [`Self::MAX`].
-    #[must_use]
     pub fn from_f64(lufs: f64) -> Option<Self> {
         (Self::MIN..=Self::MAX).contains(&lufs).then(|| Self((lufs * 100.0).round() as i32))
     }
 
     /// The number of LUFS.
-    #[must_use]
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / 100.0
     }
@@ -44,27 +42,7 @@ impl FromStr for Loudness {
     type Err = ParseLoudnessError;
 
     fn from_str(text: &str) -> Result<Self, ParseLoudnessError> {
-        let text = text.trim();
-        let number = match text.len().checked_sub(4).and_then(|position| text.split_at_checked(position)) {
-            Some((number, unit)) if unit.eq_ignore_ascii_case("lufs") => number.trim_end(),
-            _ => return Err(ParseLoudnessError),
-        };
-        let parsed: f64 = number.parse().map_err(|_| ParseLoudnessError)?;
-        Self::from_f64(parsed).ok_or(ParseLoudnessError)
-    }
-}
-
-impl From<Loudness> for String {
-    fn from(loudness: Loudness) -> Self {
-        loudness.to_string()
-    }
-}
-
-impl TryFrom<String> for Loudness {
-    type Error = ParseLoudnessError;
-
-    fn try_from(text: String) -> Result<Self, ParseLoudnessError> {
-        text.parse()
+        super::number_before(text, "LUFS").and_then(Self::from_f64).ok_or(ParseLoudnessError)
     }
 }
 

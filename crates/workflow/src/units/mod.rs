@@ -32,3 +32,31 @@ pub use self::money::{Money, ParseMoneyError};
 pub use self::number::{Micros, Milliseconds, NumberOf, Seconds, micros, millis, seconds};
 pub use self::speed::{ParseSpeedError, Speed};
 pub use self::video_duration::VideoDuration;
+
+/// The form of a quantity in files and JSON is its text.
+macro_rules! represented_by_text {
+    ($($quantity:ty),*) => {$(
+        impl From<$quantity> for String {
+            fn from(quantity: $quantity) -> Self {
+                quantity.to_string()
+            }
+        }
+
+        impl TryFrom<String> for $quantity {
+            type Error = <$quantity as std::str::FromStr>::Err;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+    )*};
+}
+
+represented_by_text!(Decibels, EditTime, FrameRate, Loudness, Speed);
+
+/// The number before a unit, in either case and with or without a space between them.
+fn number_before(text: &str, unit: &str) -> Option<f64> {
+    let text = text.trim();
+    let (number, suffix) = text.split_at_checked(text.len().checked_sub(unit.len())?)?;
+    suffix.eq_ignore_ascii_case(unit).then(|| number.trim_end().parse().ok())?
+}

@@ -32,25 +32,21 @@ impl Money {
     pub const ZERO: Self = Self(0);
 
     /// An amount in millionths of the currency's unit.
-    #[must_use]
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }
 
     /// The amount in millionths of the currency's unit.
-    #[must_use]
     pub const fn as_micros(self) -> u64 {
         self.0
     }
 
     /// The sum, or the greatest amount there is.
-    #[must_use]
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
     /// The difference, or zero where the other is greater.
-    #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }

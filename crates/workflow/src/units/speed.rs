@@ -22,25 +22,21 @@ impl Speed {
     pub const NORMAL: Self = Self(UNIT);
 
     /// A factor, to the nearest ten-thousandth; `None` outside of [`Self::MIN`] to [`Self::MAX`].
-    #[must_use]
     pub fn from_f64(factor: f64) -> Option<Self> {
         (Self::MIN..=Self::MAX).contains(&factor).then(|| Self((factor * f64::from(UNIT)).round() as u32))
     }
 
     /// Whether the clip is played as it was taken.
-    #[must_use]
     pub const fn is_normal(&self) -> bool {
         self.0 == UNIT
     }
 
     /// The factor.
-    #[must_use]
     pub fn as_f64(self) -> f64 {
         f64::from(self.0) / f64::from(UNIT)
     }
 
     /// How much of the clip is played in this time, to the nearest microsecond.
-    #[must_use]
     pub fn played(self, shown: Duration) -> Duration {
         let unit = u128::from(UNIT);
         let micros = shown.as_micros().saturating_mul(self.0.into()).saturating_add(unit / 2) / unit;
@@ -48,7 +44,6 @@ impl Speed {
     }
 
     /// The factor as a fraction.
-    #[must_use]
     pub const fn ratio(self) -> (u32, u32) {
         (self.0, UNIT)
     }
@@ -82,20 +77,6 @@ impl FromStr for Speed {
         };
         let number: f64 = number.parse().map_err(|_| ParseSpeedError)?;
         Self::from_f64(number / unit).ok_or(ParseSpeedError)
-    }
-}
-
-impl From<Speed> for String {
-    fn from(speed: Speed) -> Self {
-        speed.to_string()
-    }
-}
-
-impl TryFrom<String> for Speed {
-    type Error = ParseSpeedError;
-
-    fn try_from(text: String) -> Result<Self, ParseSpeedError> {
-        text.parse()
     }
 }
 

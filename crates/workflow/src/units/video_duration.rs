@@ -14,25 +14,21 @@ pub struct VideoDuration(u64);
 
 impl VideoDuration {
     /// A number of milliseconds.
-    #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
 
     /// A number of whole seconds.
-    #[must_use]
     pub const fn from_secs(seconds: u64) -> Self {
         Self(seconds.saturating_mul(1_000))
     }
 
     /// A length as a service or a probe reports it, to the nearest millisecond; zero where it is negative or not finite.
-    #[must_use]
     pub fn from_secs_f64(seconds: f64) -> Self {
         Self(if seconds.is_finite() { (seconds.max(0.0) * 1_000.0).round() as u64 } else { 0 })
     }
 
     /// A length as requests write it: a number, or its digits as text, also with an `s` after them.
-    #[must_use]
     pub fn of_value(value: &serde_json::Value) -> Option<Self> {
         let seconds = match value {
             serde_json::Value::String(text) => text.strip_suffix('s').unwrap_or(text).parse().ok(),
@@ -42,31 +38,26 @@ impl VideoDuration {
     }
 
     /// The length in seconds.
-    #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1_000.0
     }
 
     /// The length in milliseconds.
-    #[must_use]
     pub const fn as_millis(self) -> u64 {
         self.0
     }
 
     /// The length in microseconds, or the greatest there is.
-    #[must_use]
     pub fn as_micros(self) -> i64 {
         i64::try_from(self.0).map_or(i64::MAX, |millis| millis.saturating_mul(1_000))
     }
 
     /// The sum, or the greatest length there is.
-    #[must_use]
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
     /// The difference, or zero where the other is greater.
-    #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }

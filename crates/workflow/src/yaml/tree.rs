@@ -100,7 +100,6 @@ impl Yaml {
     }
 
     /// Whether it is `null`, `~` or empty.
-    #[must_use]
     pub fn is_null(&self) -> bool {
         self.value == YamlValue::Null
     }

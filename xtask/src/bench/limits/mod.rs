@@ -13,7 +13,7 @@ use service::{Limit, Simulation};
 /// Shots of a run.
 const SHOTS: usize = 100;
 /// Upper bound of the makespan of a run that learns, as a multiple of the bound.
-const MAX_RATIO: f64 = 1.05;
+const MAX_RATIO: f64 = 1.06;
 /// Upper bound of the refusals of a first run. A second one has none.
 const MAX_REFUSALS: usize = 3;
 /// Median of the lognormal render times, in seconds.

@@ -22,7 +22,6 @@ pub(super) struct StatusLine<'a> {
     #[schemars(range(min = 3, max = 3))]
     pub(super) version: u32,
     /// When it was written, in milliseconds since the Unix epoch.
-    #[schemars(with = "i64")]
     pub(super) time: Timestamp,
     #[serde(flatten)]
     pub(super) record: &'a StatusRecord,
@@ -73,7 +72,6 @@ pub(crate) struct Run {
     pub(crate) service: String,
     pub(crate) state: RunLiveness,
     /// Milliseconds since the Unix epoch, like all times.
-    #[schemars(with = "i64")]
     pub(crate) started_at: Timestamp,
     #[schemars(with = "Option<i64>")]
     pub(crate) ended_at: Option<Timestamp>,
@@ -158,7 +156,6 @@ pub(crate) struct Shot {
     pub(crate) shot: String,
     pub(crate) state: StatusKind,
     /// Since when it has this status.
-    #[schemars(with = "i64")]
     pub(crate) since: Timestamp,
     /// The attempt that comes next, where its task failed and its `retry` pays for another one.
     pub(crate) retry: Option<Retry>,
@@ -206,7 +203,6 @@ pub(crate) struct ActionNeeded {
     pub(crate) workflow: String,
     pub(crate) service: String,
     /// Since when.
-    #[schemars(with = "i64")]
     pub(crate) since: Timestamp,
     pub(crate) attempt: Option<String>,
     pub(crate) task: Option<String>,
@@ -254,7 +250,6 @@ pub(crate) struct Retry {
     /// How many attempts the shot has.
     pub(crate) of: u32,
     /// Earliest time of its submission.
-    #[schemars(with = "i64")]
     pub(crate) not_before: Timestamp,
 }
 

@@ -25,7 +25,6 @@ pub(crate) struct EventLine<'a> {
     #[schemars(range(min = 1))]
     pub(crate) seq: u64,
     /// Time of the event, in milliseconds since the Unix epoch. Never decreases.
-    #[schemars(with = "i64")]
     pub(crate) time: Timestamp,
     #[serde(flatten)]
     pub(crate) event: EventKind<'a>,
@@ -109,7 +108,6 @@ pub(crate) enum EventKind<'a> {
         #[schemars(with = "Option<u64>")]
         retry_after: Option<Duration>,
         /// When the next submission may be sent, in milliseconds since the Unix epoch, if the service asked to wait.
-        #[schemars(with = "Option<i64>")]
         not_before: Option<Timestamp>,
     },
     /// The request was sent and no usable response arrived: it may or may not have been accepted.
@@ -136,7 +134,6 @@ pub(crate) enum EventKind<'a> {
         shot: &'a str,
         attempt: &'a str,
         /// When the service's copy expires, in milliseconds since the Unix epoch.
-        #[schemars(with = "Option<i64>")]
         expires_at: Option<Timestamp>,
         /// Duration of the task by the service's own timestamps, in milliseconds.
         #[serde(rename = "task_duration_ms", with = "units::millis")]
@@ -157,7 +154,6 @@ pub(crate) enum EventKind<'a> {
         #[schemars(with = "Option<u64>")]
         retry_after: Option<Duration>,
         /// When the next poll may be sent, in milliseconds since the Unix epoch, if the service asked to wait.
-        #[schemars(with = "Option<i64>")]
         not_before: Option<Timestamp>,
     },
     /// A poll got no usable response. Repetitions are throttled.
@@ -186,7 +182,6 @@ pub(crate) enum EventKind<'a> {
         #[schemars(with = "Option<u64>")]
         retry_after: Option<Duration>,
         /// When the next try begins, in milliseconds since the Unix epoch; `null` if there is none.
-        #[schemars(with = "Option<i64>")]
         not_before: Option<Timestamp>,
     },
     /// A shot has an outcome. Once per shot.
@@ -235,7 +230,6 @@ pub(crate) enum ExistingWork<'a> {
         attempt: &'a str,
         task: &'a str,
         /// When it was submitted, in milliseconds since the Unix epoch.
-        #[schemars(with = "i64")]
         since: Timestamp,
     },
     /// A submission without a known outcome: `runner resolve`.

@@ -22,7 +22,6 @@ impl RunState {
     }
 
     /// How long an indeterminate submission of `node` holds its slot: as long as its task may be in flight.
-    #[must_use]
     pub fn indeterminate_slot_hold(&self, node: NodeIx) -> Duration {
         self.policy(node).indeterminate_slot_hold.min(self.task_timeout(node))
     }

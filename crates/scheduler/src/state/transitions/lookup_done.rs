@@ -87,7 +87,6 @@ impl RunState {
     }
 
     /// Whether an event says again what the last lookup of its node did: that the same run claims it. It is neither recorded nor reported.
-    #[must_use]
     pub fn repeats_claim(&self, event: &Event) -> bool {
         let Event::LookupDone { node, existing: ExistingWork::ClaimedByOtherRun { run }, .. } = event else {
             return false;

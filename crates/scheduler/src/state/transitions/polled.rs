@@ -70,9 +70,8 @@ impl RunState {
         }
         match next {
             NextStep::Continue => match result {
-                PollResult::Completed { url, last_frame_url, expires_at, took } => {
+                PollResult::Completed { url, last_frame_url, expires_at, took: _ } => {
                     let Some(key) = self.key(node) else { return };
-                    self.record_duration(node, since, now, took);
                     let download = Download {
                         node,
                         key,
@@ -149,7 +148,6 @@ impl RunState {
 
     /// Whether an event that must be recorded may be applied first, and recorded with the next one: it leads to reads and to other events only, and
     /// whatever has an effect outside follows an event of its own. After a crash in between, the next run looks up or polls again.
-    #[must_use]
     pub fn may_be_deferred(&self, event: &Event) -> bool {
         match event {
             Event::LookupDone { existing, .. } => *existing == ExistingWork::None,
@@ -182,7 +180,6 @@ impl RunState {
 
     /// Whether an event must be recorded. Polls that report an unfinished task and timers need not be: a replay reaches the same state
     /// without them.
-    #[must_use]
     pub fn must_persist(&self, event: &Event, now: Timestamp) -> bool {
         match event {
             Event::TimerFired => self.ends_grace(now),

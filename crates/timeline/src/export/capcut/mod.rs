@@ -47,7 +47,6 @@ const SUBTITLE: TextStyle = TextStyle { kind: "subtitle", sizes: (5.0, 5.0), y: 
 ///
 /// Clips, their ranges, speeds, levels and transitions are the main track; titles, subtitles, music and voices are tracks of their own. Clips
 /// should have absolute paths.
-#[must_use]
 pub fn draft(
     timeline: &Timeline,
     context: &ExportContext,

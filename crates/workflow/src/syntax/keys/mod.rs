@@ -92,7 +92,6 @@ fn names_of_shapes(is_wanted: fn(&Shape) -> bool) -> HashSet<&'static str> {
 }
 
 /// The tables of keys in the guide, each under its name, in Markdown.
-#[must_use]
 pub fn key_tables() -> Vec<(&'static str, String)> {
     [
         ("workflow", &workflow::WORKFLOW),
