@@ -60,6 +60,7 @@ codes! {
     "missing-key": "a required key is missing",
     "missing-model": "a shot has no model",
     "missing-param": "a required parameter has no value",
+    "mixed-kinds": "a template compares values of different kinds, such as text and a number; a warning for `==` and `!=`",
     "needs-ffmpeg": "warning: a file of a film is decoded with ffmpeg, which is not installed",
     "never-true": "warning: `when` leaves no shot to render",
     "no-dialogue": "warning: a film has subtitles, and nobody speaks in it",
