@@ -4,27 +4,28 @@ use std::collections::HashMap;
 
 use contract::Word;
 
+use super::dedup::DiagnosticDedup;
 use super::fields::entry;
 use super::lints::Requests;
-use crate::diagnostic::{Diagnostic, Problems};
+use crate::diagnostic::Diagnostic;
 use crate::letters::is_invisible;
 use crate::plan::Node;
 use crate::source::Span;
 use crate::syntax::{Shot, Workflow};
 use crate::template::has_template;
 
-pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Problems) {
-    blank_prompts(workflow, requests, problems);
-    control_characters(workflow, requests, problems);
+pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, dedup: &mut DiagnosticDedup) {
+    blank_prompts(workflow, requests, dedup);
+    control_characters(workflow, requests, dedup);
 }
 
 /// Prompts without any text.
-fn blank_prompts(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Problems) {
+fn blank_prompts(workflow: &Workflow, requests: &Requests<'_>, dedup: &mut DiagnosticDedup) {
     let mut first: HashMap<&str, &Node> = HashMap::new();
     for node in requests.nodes().iter().filter(|node| node.prompt().is_some_and(is_blank)) {
         first.entry(&*node.shot).or_insert(node);
     }
-    for shot in &workflow.shots {
+    for (index, shot) in workflow.shots.iter().enumerate() {
         let id = shot.id.value.as_str();
         let Some(node) = first.get(id) else { continue };
         let span = prompt_span(workflow, shot);
@@ -32,30 +33,31 @@ fn blank_prompts(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Pr
         if !text.is_some_and(has_template) {
             let message = format!("`{id}` has an empty prompt");
             let help = "say what is to be seen: the video is paid for all the same";
-            problems.push(Diagnostic::warning("blank-prompt", span, message).help(help));
+            dedup.add_of_shot(index, Diagnostic::warning("blank-prompt", span, message).help(help));
             continue;
         }
         let message = format!("`{}` has an empty prompt: its template comes out as nothing", node.name);
         let help = "give the names in it values, or add text beside them";
-        problems.push(Diagnostic::warning("blank-prompt", span, message).help(help));
+        dedup.add_of_shot(index, Diagnostic::warning("blank-prompt", span, message).help(help));
     }
 }
 
 /// Control characters other than those that lay out text. They come from escapes such as `"\0"`, and from tables.
-fn control_characters(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Problems) {
+fn control_characters(workflow: &Workflow, requests: &Requests<'_>, dedup: &mut DiagnosticDedup) {
     let mut first: HashMap<&str, (usize, char)> = HashMap::new();
     for node in requests.nodes() {
         if let Some(character) = node.prompt().and_then(control_in) {
             first.entry(&*node.shot).or_insert(character);
         }
     }
-    for shot in &workflow.shots {
+    for (shot_index, shot) in workflow.shots.iter().enumerate() {
         let Some((index, control)) = first.get(shot.id.value.as_str()) else { continue };
         let message = format!(
             "the prompt of `{}` has a control character, U+{:04X}, which is no text",
             shot.id.value, *control as u32
         );
-        problems.push(
+        dedup.add_of_shot(
+            shot_index,
             Diagnostic::warning("control-character", prompt_span(workflow, shot), message)
                 .label(format!("its character {}", index + 1))
                 .help("remove it: a service may refuse it, or end the prompt there"),

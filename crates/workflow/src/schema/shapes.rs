@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::template;
+use crate::diagnostic::warning_codes;
 use crate::limits;
 use crate::plan::{Subtitles, Transition};
 use crate::syntax::keys::{
@@ -249,6 +250,7 @@ fn shape(shape: Shape, generator: &mut SchemaGenerator) -> Value {
         Shape::Scalar => json!({ "type": ["string", "number", "boolean"] }),
         Shape::Values => json!({ "type": "array", "minItems": 1 }),
         Shape::FileNames | Shape::Characters => one_or_many(&text()),
+        Shape::Codes => one_or_many(&json!({ "enum": warning_codes().collect::<Vec<_>>() })),
         Shape::Choice(values) => json!({ "enum": values() }),
         Shape::Choices(values) => {
             let item = json!({ "anyOf": [{ "enum": values() }, template()] });
