@@ -187,7 +187,7 @@ fn ratios_without_media(
             index,
             Diagnostic::warning("ratio-unstated", written.map_or(shot.id.span, Entry::span), message)
                 .other(shot.id.span, "this shot has no image and no video")
-                .help("state the shape: `ratio: \"16:9\"` (spec 2.2)"),
+                .help("state the shape: `ratio: \"16:9\"`"),
         );
     }
 }
