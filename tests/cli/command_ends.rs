@@ -49,6 +49,14 @@ fn commands_without_a_ledger() {
         "check_deny_warnings",
         project.runner(&["check", "warned.yaml", "--deny-warnings"]).expect(2)
     );
+    let allowed = ["check", "warned.yaml", "--deny-warnings", "--allow", "seconds-unstated"];
+    cli_snapshot!("check_allow", project.runner(&allowed).expect(0));
+    for code in ["seconds-unstate", "cycle"] {
+        cli_snapshot!(
+            format!("check_allow_{code}"),
+            project.runner(&["check", "warned.yaml", "--allow", code]).expect(2)
+        );
+    }
     cli_snapshot!("check_missing_file", project.runner(&["check", "dune.yaml"]).expect(2));
     cli_snapshot!("plan", project.runner(&["plan", "sea.yaml"]).expect(0));
     cli_snapshot!("plan_missing_file", project.runner(&["plan", "dune.yaml"]).expect(2));

@@ -58,7 +58,7 @@ pub(crate) use self::workflow_args::{OverrideArgs, WorkflowArgs};
 /// Turns a storyboard into finished video.
 ///
 /// A workflow file lists shots. `run` submits each shot to the video service, downloads the videos and joins them into a film. Finished
-/// videos are reused and tasks in flight are adopted, so that no shot is paid for twice (docs/guarantees.md says what remains).
+/// videos are reused and tasks in flight are adopted, so that no shot is paid for twice.
 ///
 /// Without RUNNER_BASE_URL everything runs against an embedded service on this machine, which renders real video and is free.
 #[derive(Debug, Parser)]

@@ -135,7 +135,7 @@ pub(crate) fn check_minimum(
             totals.unpriced,
             first.unwrap_or_default(),
         ))
-        .hint("add prices to the price table (docs/prices.md), or use --allow-unpriced"));
+        .hint("add prices to the price table, or use --allow-unpriced"));
     }
     if args.partial {
         return Ok(());

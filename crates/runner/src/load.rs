@@ -151,6 +151,7 @@ fn options(file: &Path, overrides: &OverrideArgs) -> Result<Options, LoadError> 
         params: overrides.params.clone(),
         param_files: overrides.param_files.iter().map(param_file).collect::<Result<_, _>>()?,
         axes: overrides.axes.clone(),
+        allow: overrides.allow.clone(),
         picks,
         asked: asked_renders(&paths),
         services: services::load(&paths.folder)?,

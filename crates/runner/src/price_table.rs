@@ -92,9 +92,9 @@ fn read(file: &Path, is_named: bool, contracts: &[&Contract]) -> Result<Option<P
     let Some(prices) = checked.prices else {
         return match (checked.report.errors(), is_named) {
             (0, false) => Ok(None),
-            (0, true) => {
-                Err(LoadError::Unreadable(format!("{file} has no prices yet: fill it in (docs/prices.md)")))
-            }
+            (0, true) => Err(LoadError::Unreadable(format!(
+                "{file} has no prices yet: write the price of each model in it"
+            ))),
             _ => Err(LoadError::Report(Box::new(checked.report))),
         };
     };

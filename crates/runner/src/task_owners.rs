@@ -105,6 +105,7 @@ impl TaskOwners {
                 axes: arguments.axes.clone(),
                 service: arguments.service.clone(),
                 rehearse: arguments.rehearse,
+                ..OverrideArgs::default()
             };
             // An invalid workflow is ignored here; other commands report it.
             let checked = load::check(&self.paths.folder.join(&arguments.file), &overrides);
@@ -126,6 +127,7 @@ impl TaskOwners {
             axes: arguments.axes.clone(),
             service: arguments.service.clone(),
             rehearse: arguments.rehearse,
+            ..OverrideArgs::default()
         };
         NamedWorkflow::new(&self.shown_folder.join(&arguments.file), &self.suffix).with_arguments(
             &overrides,
@@ -183,7 +185,7 @@ pub(crate) fn plan_arguments(
     salt: Option<&str>,
     paths: &ProjectPaths,
 ) -> PlanArguments {
-    let OverrideArgs { params, param_files, axes, service, rehearse } = &workflow.overrides;
+    let OverrideArgs { params, param_files, axes, service, rehearse, .. } = &workflow.overrides;
     let below_project = |file: &PathBuf| {
         let absolute = std::path::absolute(file).unwrap_or_else(|_| file.clone());
         absolute.strip_prefix(&paths.folder).unwrap_or(&absolute).to_string_lossy().into_owned()

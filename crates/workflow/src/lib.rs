@@ -57,7 +57,9 @@ pub mod units;
 mod work;
 mod yaml;
 
-pub use diagnostic::{CODES, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, render};
+pub use diagnostic::{
+    CODES, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, allowable, render,
+};
 pub use examples::{CodeExample, code_example};
 pub use expand::Instances;
 pub use files::{DirEntry, DirFiles, FileError, Files, InMemory};

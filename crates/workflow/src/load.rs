@@ -53,6 +53,7 @@ pub fn check(
     contract: &Contract,
 ) -> CheckOutcome {
     let mut problems = Problems::default();
+    options.allow.iter().for_each(|code| problems.allow(code));
     let mut source = read_text(bytes, file_name, &mut problems);
     let plan =
         if problems.any() { None } else { compile(&mut source, files, options, contract, &mut problems) };

@@ -16,6 +16,8 @@ pub struct Options {
     pub axes: Vec<(String, String)>,
     /// Recorded picks. A `pick` in the file overrides them.
     pub picks: Picks,
+    /// Codes of warnings that are dropped, beside those that the file allows.
+    pub allow: Vec<&'static str>,
     /// The services that shots may name.
     pub services: Services,
     /// The service of all shots, whatever the file says; one of `services`.

@@ -36,7 +36,7 @@ pub(crate) struct WorkerArgs {
     /// Ingress of Restate.
     #[arg(long, value_name = "URL", env = "RUNNER_ENGINE")]
     pub(crate) engine: Url,
-    /// The store that clients and workers share, `file:///FOLDER`, `s3://BUCKET/PREFIX`, `gs://…` or `az://…` (docs/cluster.md).
+    /// The store that clients and workers share, `file:///FOLDER`, `s3://BUCKET/PREFIX`, `gs://…` or `az://…`.
     #[arg(long, value_name = "URL", env = "RUNNER_STORE")]
     pub(crate) store: Url,
     /// File with the API key of the service, instead of `RUNNER_API_KEY`, as a mounted secret is.

@@ -42,6 +42,6 @@ pub(crate) struct PlanArgs {
 pub(crate) enum PlanFormat {
     /// A table.
     Table,
-    /// One JSON document (docs/output.md).
+    /// One JSON document.
     Json,
 }

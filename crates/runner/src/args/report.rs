@@ -36,7 +36,7 @@ pub(crate) enum ReportFormat {
     Md,
     /// A table with one row per instance, for spreadsheets.
     Csv,
-    /// The manifest (docs/manifest.schema.json), for programs.
+    /// The manifest, for programs.
     Json,
     /// JUnit XML, for test reports of CI systems.
     Junit,

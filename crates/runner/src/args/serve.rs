@@ -18,10 +18,10 @@ pub(crate) struct ServeArgs {
     /// Maximum number of tasks rendered concurrently [default: number of cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_WORKERS))]
     pub(crate) workers: Option<u16>,
-    /// Limits (JSON): of the queue and of keys without their own (docs/service.md).
+    /// Limits (JSON): of the queue and of keys without their own.
     #[arg(long, value_name = "FILE")]
     pub(crate) limits: Option<PathBuf>,
-    /// Fault profile (JSON): inject faults, to test clients (docs/service.md).
+    /// Fault profile (JSON): inject faults, to test clients.
     #[arg(long, value_name = "FILE")]
     pub(crate) faults: Option<PathBuf>,
     /// Allow media URLs in requests to point to this machine and to private networks.

@@ -31,6 +31,13 @@ pub(crate) struct OverrideArgs {
     /// Render every shot on this machine, for nothing: each service is replaced by the embedded one, which takes the same requests and models.
     #[arg(long)]
     pub(crate) rehearse: bool,
+    /// Do not show the warnings of this code, as in `warning[unused-param]`; repeatable. A file has them at its top, as `allow: [CODE]`.
+    #[arg(long, value_name = "CODE", value_parser = code)]
+    pub(crate) allow: Vec<&'static str>,
+}
+
+fn code(text: &str) -> Result<&'static str, String> {
+    workflow::allowable(text).map_err(|(message, help)| format!("{message}; {help}"))
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

@@ -83,8 +83,10 @@ pub(crate) fn engine_error(error: ClusterError) -> CommandError {
     };
     let other_version = match &error {
         ClusterError::OtherVersion { removal, .. } => vec![
-            "start it at another address, and end the old workers when nothing of theirs is open (docs/cluster.md)".to_owned(),
-            format!("or, while no run is in flight, remove what is registered: curl -X DELETE '{removal}?force=true'"),
+            "start it at another address, and end the old workers when nothing of theirs is open".to_owned(),
+            format!(
+                "or, while no run is in flight, remove what is registered: curl -X DELETE '{removal}?force=true'"
+            ),
         ],
         _ => Vec::new(),
     };

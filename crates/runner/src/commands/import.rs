@@ -32,7 +32,7 @@ pub(crate) async fn import(args: ImportArgs) -> Result<Exit, CommandError> {
 
 /// Refuses options that would have no effect on a shot list.
 fn refuse_unused(
-    OverrideArgs { params, param_files, axes, service, rehearse }: &OverrideArgs,
+    OverrideArgs { params, param_files, axes, service, rehearse, allow }: &OverrideArgs,
 ) -> Result<(), CommandError> {
     let unused = [
         (!params.is_empty(), "--param"),
@@ -40,6 +40,7 @@ fn refuse_unused(
         (!axes.is_empty(), "--axis"),
         (service.is_some(), "--service"),
         (*rehearse, "--rehearse"),
+        (!allow.is_empty(), "--allow"),
     ];
     match unused.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, option)) => Err(CommandError::invalid(format!("{option} has an effect with --into only"))

@@ -237,7 +237,8 @@ fn overrides(overrides: &OverrideArgs) -> impl Iterator<Item = String> {
     let axes = overrides.axes.iter().map(|(name, value)| format!("--axis={name}={value}"));
     let service = overrides.service.iter().map(|service| format!("--service={service}"));
     let rehearse = overrides.rehearse.then(|| "--rehearse".to_owned());
-    params.chain(files).chain(axes).chain(service).chain(rehearse)
+    let allow = overrides.allow.iter().map(|code| format!("--allow={code}"));
+    params.chain(files).chain(axes).chain(service).chain(rehearse).chain(allow)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The codes of diagnostics.
 
+use super::{did_you_mean, shortened};
+
 macro_rules! codes {
     ($($code:literal: $meaning:literal,)*) => {
         /// All codes with their meanings. Codes are stable: a code keeps its meaning.
@@ -11,6 +13,29 @@ macro_rules! codes {
     };
 }
 
+/// The codes that warnings have; of some, the other half is errors.
+pub(crate) fn warning_codes() -> impl Iterator<Item = &'static str> {
+    CODES.iter().filter(|(_, meaning)| meaning.contains("warning")).map(|(code, _)| *code)
+}
+
+/// The code of a warning, which can be allowed.
+///
+/// # Errors
+/// What is wrong with the code, and what to write.
+pub fn allowable(code: &str) -> Result<&'static str, (String, String)> {
+    if let Some(code) = warning_codes().find(|listed| *listed == code) {
+        return Ok(code);
+    }
+    Err(if CODES.iter().any(|(listed, _)| *listed == code) {
+        let message = format!("`{code}` is an error, and only warnings can be allowed");
+        (message, format!("`runner explain {code}` shows how to mend it"))
+    } else {
+        let of_warning = || "a warning has its code in brackets, as in `warning[unused-param]`".to_owned();
+        let help = did_you_mean(code, warning_codes()).unwrap_or_else(of_warning);
+        (format!("there is no code `{}`", shortened(code)), help)
+    })
+}
+
 codes! {
     "ambiguous-instance": "a reference that needs one instance matches several",
     "ambiguous-pick": "a pick names several instances",
@@ -20,7 +45,7 @@ codes! {
     "bad-dialogue": "a line of dialogue is outside of its video, or there are too many or too long ones",
     "bad-duration": "a duration cannot be read",
     "bad-file": "a file that the workflow names is missing, outside its folder, or of the wrong kind",
-    "bad-film": "a film shows nothing, is too long, or has the name of another",
+    "bad-film": "a film shows nothing, is too long, or has the name of another; a warning where a voice outlasts it",
     "bad-group": "there are too many groups",
     "bad-include": "an included file is missing, outside the workflow's folder, or not text",
     "bad-key": "a key is not text",
@@ -59,6 +84,7 @@ codes! {
     "missing-key": "a required key is missing",
     "missing-model": "a shot has no model",
     "missing-param": "a required parameter has no value",
+    "mixed-kinds": "a template compares values of different kinds, such as text and a number; a warning for `==` and `!=`",
     "needs-ffmpeg": "warning: a file of a film is decoded with ffmpeg, which is not installed",
     "never-true": "warning: `when` leaves no shot to render",
     "no-dialogue": "warning: a film has subtitles, and nobody speaks in it",
@@ -83,6 +109,7 @@ codes! {
     "two-prices": "two prices fit the same task equally well",
     "undefined-name": "a template uses an undefined name",
     "unknown-character": "there is no such character in the `cast`",
+    "unknown-code": "`allow` names what is not the code of a warning",
     "unknown-field": "a request has no such field",
     "unknown-group": "there is no such group of shots",
     "unknown-key": "the file format has no such key there",

@@ -10,8 +10,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-pub use self::codes::CODES;
-pub(crate) use self::codes::EXAMPLES;
+pub use self::codes::{CODES, allowable};
+pub(crate) use self::codes::{EXAMPLES, warning_codes};
 pub(crate) use self::problems::Problems;
 pub use self::render::render;
 pub(crate) use self::text::{

@@ -13,6 +13,8 @@ pub(crate) struct Problems {
     identities: HashSet<(&'static str, Span, String)>,
     /// Keys that hold a credential: nothing else is reported of them.
     secret_keys: HashSet<Span>,
+    /// Codes of warnings that are dropped.
+    allowed: HashSet<&'static str>,
     /// Number of errors beyond the limit.
     unlisted: usize,
 }
@@ -45,6 +47,11 @@ impl Problems {
         self.diagnostics.push(diagnostic);
     }
 
+    /// Drops the warnings of a code.
+    pub(crate) fn allow(&mut self, code: &'static str) {
+        self.allowed.insert(code);
+    }
+
     pub(crate) fn error(&mut self, code: &'static str, span: Span, message: impl AsRef<str>) {
         self.push(Diagnostic::error(code, span, message));
     }
@@ -70,6 +77,10 @@ impl Problems {
 
     /// All diagnostics in the order of their spans, and the number of errors beyond the limit.
     pub(crate) fn into_sorted(mut self) -> (Vec<Diagnostic>, usize) {
+        let Self { diagnostics, allowed, .. } = &mut self;
+        diagnostics.retain(|diagnostic| {
+            diagnostic.severity == Severity::Error || !allowed.contains(diagnostic.code)
+        });
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.primary.span);
         (self.diagnostics, self.unlisted)
     }

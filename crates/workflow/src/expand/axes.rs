@@ -152,7 +152,7 @@ fn label_axes(cells: &[MatrixCell]) -> BTreeSet<Arc<str>> {
 }
 
 fn file_access<'c>(cx: &'c ExpandCx<'_>, tables: &'c TableCache) -> FileAccess<'c> {
-    FileAccess { files: cx.files, work: &cx.work, tables }
+    FileAccess { files: cx.files, work: &cx.work, tables, odd_cells: &cx.templates.odd_cells }
 }
 
 fn has_axis(matrix: &Yaml, axis: &str) -> bool {

@@ -58,8 +58,7 @@ pub(super) fn report_warnings(
         };
         let main = span_of(&violation.pointer);
         let span = main.as_ref().map_or(icx.expanded.shot.id.span, |(span, _)| *span);
-        let mut diagnostic =
-            Diagnostic::warning("service-may-refuse", span, with_section(&violation.message, violation));
+        let mut diagnostic = Diagnostic::warning("service-may-refuse", span, &violation.message);
         if let Some(label) = main.and_then(|(_, origin)| outcome(&origin, &violation.pointer, builder)) {
             diagnostic = diagnostic.label(label);
         }
@@ -74,21 +73,13 @@ pub(super) fn report_warnings(
     }
 }
 
-/// A message, with the section of the specification.
-pub(super) fn with_section(message: &str, violation: &Violation) -> String {
-    if violation.spec_section.is_empty() {
-        return message.to_owned();
-    }
-    format!("{message} (spec {})", violation.spec_section)
-}
-
 /// A field that is required and whose template has no value.
 fn empty_template(violation: &Violation, icx: &InstanceCx<'_, '_>) -> Option<Diagnostic> {
     let name = violation.pointer.strip_prefix('/').filter(|_| violation.code == "missing_parameter")?;
     let (entry, _) = entry(icx.workflow, icx.expanded.shot, name)?;
     entry.value.text().filter(|text| has_template(text))?;
     let message = format!("`{name}` is missing: its template comes out as nothing");
-    Some(Diagnostic::error("invalid-request", entry.span(), with_section(&message, violation)))
+    Some(Diagnostic::error("invalid-request", entry.span(), message))
 }
 
 /// A field that is required and that is written without a value.
@@ -103,7 +94,6 @@ fn empty_field(
         entry(icx.workflow, icx.expanded.shot, name).filter(|(entry, _)| entry.value.is_null())?;
     let key = entry.key.span;
     let message = format!("`{name}` is empty");
-    let message = with_section(&message, violation);
     let of_field = field_message(violation, None, None, &builder.model.family, cx.contract);
     let line = of_field.and_then(|of_field| of_field.help);
     let help = line.map_or_else(
@@ -135,7 +125,7 @@ fn diagnostic(violation: &Violation, builder: &RequestBuilder<'_, '_>, cx: &Expa
         None => origin_span(origin.span, origin.written, icx),
     });
     let mut spans = vec![span];
-    let mut diagnostic = Diagnostic::error("invalid-request", span, with_section(message, violation));
+    let mut diagnostic = Diagnostic::error("invalid-request", span, message);
     if let Some(origin) = &main {
         if let Some(label) = outcome(origin, &violation.pointer, builder) {
             diagnostic = diagnostic.label(label);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::expansion::{ExpandedShot, Expansion, Instance};
-use crate::diagnostic::{Diagnostic, Problems};
+use crate::diagnostic::{Diagnostic, Problems, Severity, quoted_list};
 use crate::limits;
 use crate::source::Span;
 
@@ -21,6 +21,7 @@ pub(super) struct DiagnosticDedup {
 
 struct Occurrences {
     diagnostic: Diagnostic,
+    /// How many instances; none where it is about the shot as a whole.
     count: usize,
     first: String,
     shots: BTreeSet<usize>,
@@ -42,6 +43,12 @@ impl DiagnosticDedup {
     /// Adds a warning. Warnings do not count towards the number at which further instances are skipped.
     pub(super) fn add_warning(&mut self, instance: &Instance, key: String, diagnostic: Diagnostic) {
         self.insert(instance, key, diagnostic);
+    }
+
+    /// Adds a warning of a shot as a whole.
+    pub(super) fn add_of_shot(&mut self, shot: usize, diagnostic: Diagnostic) {
+        let first = String::new();
+        self.occurrences.push(Occurrences { diagnostic, count: 0, first, shots: BTreeSet::from([shot]) });
     }
 
     fn insert(&mut self, instance: &Instance, key: String, diagnostic: Diagnostic) {
@@ -78,21 +85,40 @@ impl DiagnosticDedup {
         self.is_truncated = true;
     }
 
-    /// Pushes the diagnostics, each labelled with the number of instances affected if its shots have several.
-    pub(super) fn flush(self, expansion: &Expansion<'_>, problems: &mut Problems) {
-        for Occurrences { mut diagnostic, count, first, shots } in self.occurrences {
+    /// Pushes the diagnostics, each labelled with the number of instances affected if its shots have several. There is one warning for each
+    /// code and cause.
+    pub(super) fn flush(mut self, expansion: &Expansion<'_>, problems: &mut Problems) {
+        let mut causes: HashMap<(&'static str, String), usize> = HashMap::new();
+        let mut merged: Vec<Occurrences> = Vec::new();
+        for occurrences in std::mem::take(&mut self.occurrences) {
+            let Diagnostic { code, severity, message, .. } = &occurrences.diagnostic;
+            if *severity == Severity::Warning {
+                let known = *causes.entry((code, cause(message))).or_insert(merged.len());
+                if let Some(known) = merged.get_mut(known) {
+                    known.count += occurrences.count;
+                    known.shots.extend(occurrences.shots);
+                    continue;
+                }
+            }
+            merged.push(occurrences);
+        }
+        for Occurrences { mut diagnostic, count, first, shots } in merged {
             let all: usize = shots
                 .iter()
                 .filter_map(|index| expansion.shots[*index].as_ref())
                 .map(ExpandedShot::instance_count)
                 .sum();
-            if all > 1 {
+            if all > 1 && (count > 0 || shots.len() > 1) {
                 let which = match (count, all) {
                     (count, all) if self.is_truncated && count < all => {
                         format!("in at least {count} instances, first `{first}`")
                     }
-                    (count, _) if shots.len() > 1 => format!("in {count} instances, first `{first}`"),
-                    (count, all) if count == all => format!("in all {all} instances, first `{first}`"),
+                    _ if shots.len() > 1 => {
+                        let names = shots.iter().filter_map(|index| expansion.shots[*index].as_ref());
+                        let names = names.map(|expanded| expanded.shot.id.value.as_str());
+                        format!("in {} shots: {}", shots.len(), quoted_list(names, 3))
+                    }
+                    (count, all) if count >= all => format!("in all {all} instances, first `{first}`"),
                     (1, all) => format!("in 1 of {all} instances, `{first}`"),
                     (count, all) => format!("in {count} of {all} instances, first `{first}`"),
                 };
@@ -102,4 +128,9 @@ impl DiagnosticDedup {
             problems.push(diagnostic);
         }
     }
+}
+
+/// What a message says beside the names in it.
+fn cause(message: &str) -> String {
+    message.split('`').step_by(2).collect()
 }

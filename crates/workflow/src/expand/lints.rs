@@ -6,6 +6,7 @@ use contract::{Placement, Word};
 use serde_json::Value;
 
 use super::axes::axis_names;
+use super::dedup::DiagnosticDedup;
 use super::expansion::Expansion;
 use super::fields::entry;
 use super::{ExpandCx, free_variables, member_lints, prompt_lints, text_lints, when_lints};
@@ -30,35 +31,33 @@ pub(super) fn run(
     workflow.text_warnings.iter().for_each(|warning| problems.push(warning.clone()));
     when_lints::run(workflow, expansion, nodes, problems);
     let requests = Requests::new(workflow, nodes);
-    prompt_lints::run(workflow, &requests, problems);
+    let mut dedup = DiagnosticDedup::default();
+    prompt_lints::run(workflow, &requests, &mut dedup);
     text_lints::run(workflow, cx, problems);
     text_lints::unused_defaults(workflow, nodes, cx, problems);
     member_lints::run(workflow, &requests, cx, problems);
-    sweeps_without_seed(workflow, expansion, &requests, cx, problems);
-    retries_with_a_seed(&requests, problems);
-    let seconds: Vec<&Shot> = requests
-        .shots(|node| is_left_open(node, Word::Seconds, cx))
-        .filter(|shot| !says_null(workflow, shot, "seconds"))
-        .collect();
-    let ratio: Vec<&Shot> = requests
-        .shots(|node| is_left_open(node, Word::Ratio, cx) && !takes_an_image(node, cx))
-        .filter(|shot| !says_null(workflow, shot, "ratio"))
-        .collect();
-    left_open(
-        "seconds-unstated",
-        &seconds,
-        "the length of this shot is left to the service",
-        "set `seconds:` here or in `defaults`; `seconds: null` leaves it to the service without this warning",
-        problems,
-    );
-    left_open(
-        "ratio-unstated",
-        &ratio,
-        "the shape of this shot is left to the service, and there is no image that it could follow",
-        "set `ratio:` here or in `defaults` (spec 2.2)",
-        problems,
-    );
-    ratios_without_media(workflow, &requests, cx, problems);
+    sweeps_without_seed(workflow, expansion, &requests, cx, &mut dedup);
+    retries_with_a_seed(&requests, &mut dedup);
+    let left_open = |word: Word| {
+        let requests = requests.shots(move |node| {
+            is_left_open(node, word, cx) && (word != Word::Ratio || !takes_an_image(node, cx))
+        });
+        requests.filter(move |(_, shot)| !says_null(workflow, shot, word.as_str()))
+    };
+    for (index, shot) in left_open(Word::Seconds) {
+        let message = "the length of this shot is left to the service";
+        let help = "set `seconds:` here or in `defaults`; `seconds: null` leaves it to the service without this warning";
+        let warning = Diagnostic::warning("seconds-unstated", shot.id.span, message);
+        dedup.add_of_shot(index, warning.help(help));
+    }
+    for (index, shot) in left_open(Word::Ratio) {
+        let message =
+            "the shape of this shot is left to the service, and there is no image that it could follow";
+        let warning = Diagnostic::warning("ratio-unstated", shot.id.span, message);
+        dedup.add_of_shot(index, warning.help("set `ratio:` here or in `defaults`"));
+    }
+    ratios_without_media(workflow, &requests, cx, &mut dedup);
+    dedup.flush(expansion, problems);
 }
 
 /// A parameter that no template uses. Parameters of included files are exempt.
@@ -109,16 +108,17 @@ fn sweeps_without_seed(
     expansion: &Expansion<'_>,
     requests: &Requests<'_>,
     cx: &ExpandCx<'_>,
-    problems: &mut Problems,
+    dedup: &mut DiagnosticDedup,
 ) {
     let without = |node: &Node| is_left_open(node, Word::Seed, cx);
-    let shots: HashSet<&str> = requests.shots(without).map(|shot| shot.id.value.as_str()).collect();
-    for (shot, expanded) in workflow.shots.iter().zip(&expansion.shots) {
+    let shots: HashSet<&str> = requests.shots(without).map(|(_, shot)| shot.id.value.as_str()).collect();
+    for (index, (shot, expanded)) in workflow.shots.iter().zip(&expansion.shots).enumerate() {
         let is_sweep = expanded.as_ref().is_some_and(|expanded| expanded.cells.len() > 1);
         // A shot that inherits its axes is not reported; the shot that declares them is.
         let Some(matrix) = &shot.matrix else { continue };
         if is_sweep && shots.contains(shot.id.value.as_str()) {
-            problems.push(
+            dedup.add_of_shot(
+                index,
                 Diagnostic::warning("sweep-without-seed", matrix.key.span, "this sweep has no seed")
                     .label("differences between cells may come from an axis or from chance")
                     .help("set `seed: 7`, the same for all cells, or add an axis for the seed"),
@@ -128,13 +128,14 @@ fn sweeps_without_seed(
 }
 
 /// `retry` after output moderation with a fixed seed: the same request is likely to be withheld again.
-fn retries_with_a_seed(requests: &Requests<'_>, problems: &mut Problems) {
+fn retries_with_a_seed(requests: &Requests<'_>, dedup: &mut DiagnosticDedup) {
     let repeats = |node: &Node| {
         node.retry > 1 && node.retry_on.contains(RetryOn::OutputModerated) && node.word(Word::Seed).is_some()
     };
-    for shot in requests.shots(repeats) {
+    for (index, shot) in requests.shots(repeats) {
         let Some(retry) = &shot.retry else { continue };
-        problems.push(
+        dedup.add_of_shot(
+            index,
             Diagnostic::warning(
                 "retry-with-seed",
                 retry.key.span,
@@ -146,29 +147,18 @@ fn retries_with_a_seed(requests: &Requests<'_>, problems: &mut Problems) {
     }
 }
 
-/// One warning for all shots that leave a field unset.
-fn left_open(code: &'static str, shots: &[&Shot], message: &str, help: &str, problems: &mut Problems) {
-    let Some((first, others)) = shots.split_first() else { return };
-    let mut diagnostic = Diagnostic::warning(code, first.id.span, message);
-    if !others.is_empty() {
-        let more = others.len();
-        diagnostic = diagnostic.label(format!("and of {more} more"));
-    }
-    problems.push(diagnostic.help(help));
-}
-
 /// A ratio such as `adaptive`, which is that of the input media, in a shot that has none.
 fn ratios_without_media(
     workflow: &Workflow,
     requests: &Requests<'_>,
     cx: &ExpandCx<'_>,
-    problems: &mut Problems,
+    dedup: &mut DiagnosticDedup,
 ) {
     let follows_media = |node: &Node| {
         let ratio = node.word(Word::Ratio).and_then(Value::as_str);
         ratio.is_some_and(|ratio| !ratio.contains(':')) && !takes_an_image(node, cx)
     };
-    for shot in requests.shots(follows_media) {
+    for (index, shot) in requests.shots(follows_media) {
         let of_shot = requests.nodes().iter().filter(|node| *node.shot == shot.id.value);
         let mut said = of_shot.flat_map(|node| &*node.said).filter(|said| said.word == Some(Word::Ratio));
         let field = said.next().and_then(|said| said.at.split('/').nth(1)).unwrap_or_default();
@@ -176,12 +166,12 @@ fn ratios_without_media(
         let written = set(Word::Ratio.as_str()).filter(|entry| !entry.value.is_null()).or_else(|| set(field));
         let ratio = written.and_then(|entry| entry.value.text()).filter(|text| !has_template(text));
         let ratio = ratio.map_or_else(|| "this ratio".to_owned(), |ratio| format!("`{ratio}`"));
-        // A default is reported once, with the first of its shots.
         let message = format!("{ratio} is that of the input media, and there are none");
-        problems.push(
+        dedup.add_of_shot(
+            index,
             Diagnostic::warning("ratio-unstated", written.map_or(shot.id.span, Entry::span), message)
                 .other(shot.id.span, "this shot has no image and no video")
-                .help("state the shape: `ratio: \"16:9\"` (spec 2.2)"),
+                .help("state the shape: `ratio: \"16:9\"`"),
         );
     }
 }
@@ -201,10 +191,11 @@ impl<'a> Requests<'a> {
         self.nodes
     }
 
-    /// The shots, in file order, with an instance that satisfies the predicate.
-    pub(super) fn shots(&self, is: impl Fn(&Node) -> bool) -> impl Iterator<Item = &'a Shot> {
+    /// The shots with their indexes, in file order, with an instance that satisfies the predicate.
+    pub(super) fn shots(&self, is: impl Fn(&Node) -> bool) -> impl Iterator<Item = (usize, &'a Shot)> {
         let ids: HashSet<&str> = self.nodes.iter().filter(|node| is(node)).map(|node| &*node.shot).collect();
-        self.workflow.shots.iter().filter(move |shot| ids.contains(shot.id.value.as_str()))
+        let shots = self.workflow.shots.iter().enumerate();
+        shots.filter(move |(_, shot)| ids.contains(shot.id.value.as_str()))
     }
 }
 

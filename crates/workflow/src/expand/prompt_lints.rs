@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use contract::Word;
 
+use super::dedup::DiagnosticDedup;
 use super::fields::entry;
 use super::lints::Requests;
-use crate::diagnostic::{Diagnostic, Problems};
+use crate::diagnostic::Diagnostic;
 use crate::letters::is_invisible;
 use crate::plan::Node;
 use crate::source::Span;
@@ -14,12 +15,12 @@ use crate::syntax::{Shot, Workflow};
 use crate::template::has_template;
 
 /// Prompts without any text.
-pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, problems: &mut Problems) {
+pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, dedup: &mut DiagnosticDedup) {
     let mut first: HashMap<&str, &Node> = HashMap::new();
     for node in requests.nodes().iter().filter(|node| node.prompt().is_some_and(is_blank)) {
         first.entry(&*node.shot).or_insert(node);
     }
-    for shot in &workflow.shots {
+    for (index, shot) in workflow.shots.iter().enumerate() {
         let id = shot.id.value.as_str();
         let Some(node) = first.get(id) else { continue };
         let span = prompt_span(workflow, shot);
@@ -27,12 +28,12 @@ pub(super) fn run(workflow: &Workflow, requests: &Requests<'_>, problems: &mut P
         if !text.is_some_and(has_template) {
             let message = format!("`{id}` has an empty prompt");
             let help = "say what is to be seen: the video is paid for all the same";
-            problems.push(Diagnostic::warning("blank-prompt", span, message).help(help));
+            dedup.add_of_shot(index, Diagnostic::warning("blank-prompt", span, message).help(help));
             continue;
         }
         let message = format!("`{}` has an empty prompt: its template comes out as nothing", node.name);
         let help = "give the names in it values, or add text beside them";
-        problems.push(Diagnostic::warning("blank-prompt", span, message).help(help));
+        dedup.add_of_shot(index, Diagnostic::warning("blank-prompt", span, message).help(help));
     }
 }
 

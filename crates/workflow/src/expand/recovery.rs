@@ -78,11 +78,8 @@ pub(super) fn check<'w>(workflow: &'w Workflow, shot: &'w Shot, cx: &ExpandCx<'w
             cx.contract,
         );
         let message = of_field.as_ref().map_or(&violation.message, |of_field| &of_field.message);
-        let mut diagnostic = Diagnostic::error(
-            "invalid-request",
-            entry.value.span.or(entry.key.span),
-            check::with_section(message, &violation),
-        );
+        let mut diagnostic =
+            Diagnostic::error("invalid-request", entry.value.span.or(entry.key.span), message);
         if let Some(help) = of_field.and_then(|of_field| of_field.help) {
             diagnostic = diagnostic.help(help);
         }

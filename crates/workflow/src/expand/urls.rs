@@ -83,7 +83,7 @@ pub(super) fn check_url(text: &str) -> Result<(), MediaGateError> {
     }
 }
 
-/// Why a service cannot fetch what a valid URL names from the public internet (spec 2.3).
+/// Why a service cannot fetch what a valid URL names from the public internet.
 pub(super) fn unreachable(text: &str) -> Option<MediaGateError> {
     if is_data_uri(text) || !is_url(text) {
         return None;
@@ -91,8 +91,7 @@ pub(super) fn unreachable(text: &str) -> Option<MediaGateError> {
     let url = Url::parse(text).ok()?;
     if !url.username().is_empty() || url.password().is_some() {
         return Some(MediaGateError {
-            message: "this URL has a user name or a password in it: a service may refuse it (spec 2.3)"
-                .to_owned(),
+            message: "this URL has a user name or a password in it: a service may refuse it".to_owned(),
             help: "use a URL that needs no login, or a local file, which is sent inside the request"
                 .to_owned(),
         });
@@ -100,7 +99,7 @@ pub(super) fn unreachable(text: &str) -> Option<MediaGateError> {
     let host = url.host_str().filter(|_| is_private_host(&url))?;
     Some(MediaGateError {
         message: format!(
-            "`{}` is of this machine or of a private network: a service may be unable to fetch from there (spec 2.3)",
+            "`{}` is of this machine or of a private network: a service may be unable to fetch from there",
             shortened(host)
         ),
         help: "use a public URL, or a local file, which is sent inside the request".to_owned(),

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::range::FORMS;
+use super::table::Table;
 use super::value::{self, AxisValue, Values};
 use super::{range, table};
-use crate::diagnostic::{Diagnostic, Problems, grouped};
+use crate::diagnostic::{Diagnostic, Problems, grouped, shortened};
 use crate::encoding;
 use crate::files::{self, FileError, Files};
 use crate::limits;
@@ -27,19 +28,17 @@ pub(crate) struct FileAccess<'a> {
     pub(crate) files: &'a dyn Files,
     pub(crate) work: &'a WorkBudget,
     pub(crate) tables: &'a TableCache,
+    pub(crate) odd_cells: &'a template::OddCells,
 }
 
 /// What was read from each path, or why that cannot be read.
-type FileCache<E> = RefCell<HashMap<PathBuf, Result<SharedValues, E>>>;
-
-/// The values of an axis without spans.
-type SharedValues = Rc<[Arc<Value>]>;
+type FileCache<T, E> = RefCell<HashMap<PathBuf, Result<T, E>>>;
 
 /// The tables and lists of files of a workflow, each read once.
 #[derive(Default)]
 pub(crate) struct TableCache {
-    rows: FileCache<TableError>,
-    names: FileCache<String>,
+    rows: FileCache<Table<Arc<Value>>, TableError>,
+    names: FileCache<Rc<[Arc<Value>]>, String>,
     cells: StdCell<usize>,
     /// The first values of axes that were compared with each other: shots that share a table share its values. They are kept, so that no
     /// other value has their address.
@@ -149,7 +148,14 @@ fn rows(key: &Key, value: &Yaml, file_access: &FileAccess<'_>, problems: &mut Pr
     let mut cached = file_access.tables.rows.borrow_mut();
     let rows = cached.entry(path).or_insert_with_key(|path| table_of(path, file_access));
     match rows {
-        Ok(rows) => Some(rows.iter().map(|row| Spanned::new(Arc::clone(row), span)).collect()),
+        Ok(Table { rows, odd_cells }) => {
+            let paths = odd_cells.iter().map(|cell| {
+                let place = format!("`{name}` has `{}` in line {}", shortened(&cell.text), cell.line);
+                (format!("{}.{}", key.value, cell.column), place)
+            });
+            file_access.odd_cells.borrow_mut().extend(paths);
+            Some(rows.iter().map(|row| Spanned::new(Arc::clone(row), span)).collect())
+        }
         Err(TableError { why, is_unreadable: true }) => {
             problems.push(bad_file(&name, why, span));
             None
@@ -168,19 +174,19 @@ struct TableError {
     is_unreadable: bool,
 }
 
-fn table_of(path: &Path, file_access: &FileAccess<'_>) -> Result<SharedValues, TableError> {
+fn table_of(path: &Path, file_access: &FileAccess<'_>) -> Result<Table<Arc<Value>>, TableError> {
     let unreadable = |error: FileError| TableError { why: error.to_string(), is_unreadable: true };
     let wrong = |why: String| TableError { why, is_unreadable: false };
     let bytes = file_access.files.read(path, limits::MAX_CSV_BYTES).map_err(unreadable)?;
     let text = encoding::decode(&bytes).map_err(|error| wrong(format!("{error}; {}", error.help())))?;
     let cells = &file_access.tables.cells;
     let left = limits::MAX_CSV_CELLS.saturating_sub(cells.get());
-    let rows = table::rows(text, left).map_err(wrong)?;
+    let Table { rows, odd_cells } = table::table(text, left).map_err(wrong)?;
     cells.set(cells.get() + rows.iter().filter_map(Value::as_object).map(Map::len).sum::<usize>());
     if rows.iter().any(|row| template::size(row) > limits::MAX_AXIS_VALUE_BYTES) {
         return Err(wrong(format!("a row is larger than {} KiB", limits::MAX_AXIS_VALUE_BYTES / 1024)));
     }
-    Ok(rows.into_iter().map(Arc::new).collect())
+    Ok(Table { rows: rows.into_iter().map(Arc::new).collect(), odd_cells })
 }
 
 /// `{files: "stills/*.png"}`: a value for each file, sorted by name.

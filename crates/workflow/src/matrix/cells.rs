@@ -384,8 +384,8 @@ mod tests {
         let tree = crate::advice::read(&source, &mut problems).unwrap();
         let (key, value) = tree.get("matrix").unwrap();
         let files = crate::InMemory::default();
-        let (work, tables) = Default::default();
-        let file_access = FileAccess { files: &files, work: &work, tables: &tables };
+        let (work, tables, odd_cells) = Default::default();
+        let file_access = FileAccess { files: &files, work: &work, tables: &tables, odd_cells: &odd_cells };
         let cells = cells(key, value, &[], &file_access, &mut problems);
         match cells {
             Some(cells) => Ok(cells

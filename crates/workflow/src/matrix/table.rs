@@ -1,14 +1,31 @@
 //! Tables as axis values: each row is a map of its columns.
 
+use std::cell::LazyCell;
+
 use serde_json::{Map, Number, Value};
 
+use crate::source::Source;
+use crate::yaml::keeps_text;
 use crate::{csv, limits};
+
+/// The rows of a table, and what keeps its columns from holding numbers.
+pub(super) struct Table<T> {
+    pub(super) rows: Vec<T>,
+    pub(super) odd_cells: Vec<OddCell>,
+}
+
+/// The first cell that is no number, of a column that has some.
+pub(super) struct OddCell {
+    pub(super) column: String,
+    pub(super) text: String,
+    pub(super) line: usize,
+}
 
 /// The rows of a CSV text, each as a map by the names in its first row.
 ///
-/// A column whose filled cells all read as numbers (`7`, `-1.5`; not `007`, `1.10` or `1e3`) holds numbers, and `null` where a cell
-/// is empty; every other column holds text as it is written.
-pub(super) fn rows(text: &str, max_cells: usize) -> Result<Vec<Value>, String> {
+/// A column whose filled cells all read as numbers (`7`, `-1.5`, `24.90`; not `007` or `1e3`) holds numbers, and `null` where a cell is empty;
+/// every other column holds text as it is written. A number such as `24.90` is its text, which templates read as a number.
+pub(super) fn table(text: &str, max_cells: usize) -> Result<Table<Value>, String> {
     let (names, rows) =
         csv::read_table(text, limits::MAX_CSV_ROWS, max_cells).map_err(|error| error.located(text))?;
     if names.is_empty() {
@@ -29,19 +46,27 @@ pub(super) fn rows(text: &str, max_cells: usize) -> Result<Vec<Value>, String> {
             return Err(format!("two columns are named `{}`", name.text));
         }
     }
-    let numeric: Vec<bool> = (0..names.len())
-        .map(|column| {
-            let mut filled =
-                rows.iter().map(|row| row[column].text.as_str()).filter(|cell| !cell.is_empty()).peekable();
-            filled.peek().is_some() && filled.all(|cell| number(cell).is_some())
-        })
-        .collect();
-    let value = |cell: String, numeric: bool| match (numeric, number(&cell)) {
-        (true, Some(number)) => Value::Number(number),
-        (true, None) => Value::Null,
-        (false, _) => Value::String(cell),
+    let is_number = |cell: &str| number(cell).is_some() || keeps_text(cell);
+    let source = LazyCell::new(|| Source::new("", text));
+    let mut odd_cells = Vec::new();
+    let mut is_numeric = |column: usize| {
+        let filled = || rows.iter().map(|row| &row[column]).filter(|cell| !cell.text.is_empty());
+        let has_number = filled().any(|cell| is_number(&cell.text));
+        let odd = filled().find(|cell| !is_number(&cell.text)).filter(|_| has_number);
+        odd_cells.extend(odd.map(|cell| OddCell {
+            column: names[column].text.clone(),
+            text: cell.text.clone(),
+            line: source.position(cell.span.start()).line,
+        }));
+        has_number && odd.is_none()
     };
-    Ok(rows
+    let numeric: Vec<bool> = (0..names.len()).map(&mut is_numeric).collect();
+    let value = |cell: String, numeric: bool| match number(&cell) {
+        Some(number) if numeric => Value::Number(number),
+        None if numeric && cell.is_empty() => Value::Null,
+        _ => Value::String(cell),
+    };
+    let rows = rows
         .into_iter()
         .map(|row| {
             let cells = names.iter().map(|name| name.text.clone()).zip(row).zip(&numeric);
@@ -51,7 +76,8 @@ pub(super) fn rows(text: &str, max_cells: usize) -> Result<Vec<Value>, String> {
                     .collect::<Map<_, _>>(),
             )
         })
-        .collect())
+        .collect();
+    Ok(Table { rows, odd_cells })
 }
 
 /// A number that is written as JSON writes it; finite.
@@ -66,7 +92,7 @@ mod tests {
     use serde_json::json;
 
     fn rows(text: &str) -> Result<Vec<serde_json::Value>, String> {
-        super::rows(text, 1_000)
+        super::table(text, 1_000).map(|table| table.rows)
     }
 
     #[test]

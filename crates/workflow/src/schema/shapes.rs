@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{film_shapes, template};
+use crate::diagnostic::warning_codes;
 use crate::limits;
 use crate::syntax::RESERVED;
 use crate::syntax::keys::{
@@ -165,6 +166,7 @@ fn shape(shape: Shape) -> Value {
         Shape::Scalar => json!({ "type": ["string", "number", "boolean"] }),
         Shape::Values => json!({ "type": "array", "minItems": 1 }),
         Shape::FileNames | Shape::Characters => one_or_many(&text()),
+        Shape::Codes => one_or_many(&json!({ "enum": warning_codes().collect::<Vec<_>>() })),
         Shape::Choice(values) => json!({ "enum": values() }),
         Shape::Choices(values) => {
             let item = json!({ "anyOf": [{ "enum": values() }, template()] });

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::file_parts::{defaults, include, params_of, version};
+use super::file_parts::{allow, defaults, include, params_of, version};
 use super::keys::shot as shot_keys;
 use super::keys::workflow as keys;
 use super::mapping::Mapping;
@@ -25,6 +25,7 @@ pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Opt
     if let Some((key, value)) = file.get(&keys::VERSION) {
         version(key, value, problems);
     }
+    allow(&file, problems);
     let name = file.text(&keys::NAME, problems);
     let name = name.map(|name| Spanned::new(normalized(&name.value).into_owned(), name.span));
     if let Some(name) = &name

@@ -4,7 +4,7 @@ use super::keys::{KeySpec, shot as shot_keys, workflow as keys};
 use super::mapping::Mapping;
 use super::value::{self, one_or_many, report_wrong_type};
 use super::{Entry, Param, params};
-use crate::diagnostic::{Diagnostic, Problems};
+use crate::diagnostic::{Diagnostic, Problems, allowable};
 use crate::source::Spanned;
 use crate::yaml::{Key, Yaml, YamlValue};
 
@@ -41,11 +41,28 @@ fn entries<'y>(file: &Mapping<'y>, key: &KeySpec, problems: &mut Problems) -> &'
 
 /// The names of files to include: one, or a list.
 pub(super) fn include(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Spanned<String>> {
-    let Some((key, value)) = file.get(&keys::INCLUDE).filter(|(_, value)| !value.is_null()) else {
+    texts(file, &keys::INCLUDE, problems)
+}
+
+/// Allows the warnings that the file names.
+pub(super) fn allow(file: &Mapping<'_>, problems: &mut Problems) {
+    for code in texts(file, &keys::ALLOW, problems) {
+        match allowable(&code.value) {
+            Ok(code) => problems.allow(code),
+            Err((message, help)) => {
+                problems.push(Diagnostic::error("unknown-code", code.span, message).help(help));
+            }
+        }
+    }
+}
+
+/// One text, or a list.
+fn texts(file: &Mapping<'_>, key: &KeySpec, problems: &mut Problems) -> Vec<Spanned<String>> {
+    let Some((written, value)) = file.get(key).filter(|(_, value)| !value.is_null()) else {
         return Vec::new();
     };
     let items = one_or_many(value).iter();
-    items.filter_map(|item| value::expect_text(item, &keys::INCLUDE, key.span, problems)).collect()
+    items.filter_map(|item| value::expect_text(item, key, written.span, problems)).collect()
 }
 
 /// The parameters. `is_included` says that they come from an included file.

@@ -4,6 +4,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, escape_formatter};
 
+use super::compare::Comparer;
 use super::filters as ours;
 use super::tables::CsvTables;
 use crate::limits;
@@ -54,8 +55,10 @@ pub(crate) fn environment<'source>() -> Environment<'source> {
         env.set_syntax(syntax);
     }
 
+    Comparer::add_to(&mut env);
     let tables = CsvTables::default();
     env.add_filter("csv", move |text: Value, kwargs: Kwargs| ours::csv(&text, &kwargs, &tables));
+    env.add_filter("format", ours::format);
     env.add_filter("join", |list: &Value, separator: Option<&str>| ours::join(list, separator));
     env.add_filter("map", ours::map);
     env.add_filter("replace", |text: &str, from: &str, to: &str| ours::replace(text, from, to));

@@ -5,6 +5,7 @@ use std::ops::Range;
 use minijinja::{Error, ErrorKind};
 
 use super::environment::{filters, tests};
+use super::rewrite::Positions;
 use super::scan::ScanError;
 use super::scope::Scope;
 use crate::diagnostic::{did_you_mean, nearest_own, quoted_list};
@@ -48,9 +49,9 @@ fn unknown(kind: &str, name: &str) -> String {
 }
 
 impl TemplateError {
-    /// An error of minijinja in the code of a template, which begins at `start` in the text.
-    pub(super) fn new(error: &Error, start: usize, scope: &Scope) -> Self {
-        let range = error.range().map(|range| range.start + start..range.end + start);
+    /// An error of minijinja in the code of a template.
+    pub(super) fn new(error: &Error, positions: &Positions, scope: &Scope) -> Self {
+        let range = error.range().map(|range| positions.in_text(range));
         let detail = error.detail().unwrap_or_default();
         let named = detail.split('`').nth(1);
         match error.kind() {
@@ -99,7 +100,11 @@ impl TemplateError {
                 range,
                 help: Some(FORMS.to_owned()),
             },
-            _ => Self { code: "template-error", message: worded(error, detail), range, help: None },
+            _ => {
+                let is_text = detail.contains("'string' cannot be formatted");
+                let help = is_text.then(|| "`| float` makes a number of text that is one".to_owned());
+                Self { code: "template-error", message: worded(error, detail), range, help }
+            }
         }
     }
 

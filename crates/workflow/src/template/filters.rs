@@ -2,12 +2,13 @@
 
 use std::io::Write as _;
 
-use minijinja::value::{Kwargs, Rest, Value, ValueOrKwargs};
+use minijinja::value::{Kwargs, Rest, Value, ValueOrKwargs, from_args};
 use minijinja::{Error, ErrorKind, State};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use serde::Serialize as _;
 
+use super::compare::number_of;
 use super::tables::CsvTables;
 use super::writer::BoundedWriter;
 use crate::csv::CsvCell;
@@ -78,6 +79,14 @@ pub(super) fn map(
         return Err(invalid_operation("an item of the list has no such member"));
     }
     Ok(members)
+}
+
+/// `| format(…)`, with numbers that keep their text as numbers.
+pub(super) fn format(state: &mut State<'_, '_>, text: &Value, args: Rest<Value>) -> Result<Value, Error> {
+    let mut values = vec![text.clone()];
+    values.extend(args.iter().map(|value| number_of(value).map_or_else(|| value.clone(), Value::from)));
+    let (text, args) = from_args(&values)?;
+    minijinja::filters::format(state, text, args)
 }
 
 /// `| join(', ')`, within the bound of what a template makes.

@@ -3,11 +3,13 @@
 //! Blocks that bind or nest names (`set`, `with`, `macro`) are not available; `if` and `for` are.
 
 mod cast_value;
+mod compare;
 mod environment;
 mod error;
 mod filters;
 mod locate;
 mod render;
+mod rewrite;
 mod scan;
 mod scope;
 mod tables;
@@ -19,7 +21,7 @@ pub(crate) use self::cast_value::{CastUses, CastValue, CharacterText};
 pub(crate) use self::environment::environment;
 #[cfg(test)]
 pub(crate) use self::filters::slug;
-pub(crate) use self::render::Templates;
 pub(crate) use self::render::size;
+pub(crate) use self::render::{OddCells, Templates};
 pub(crate) use self::scan::{has_template, identifiers, identifiers_used, names_used};
 pub(crate) use self::scope::{Scope, axis_value};

@@ -3,17 +3,20 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Expression, Template, Value};
 use serde_json::Value as Json;
 
+use super::compare::Comparer;
 use super::error::TemplateError;
 use super::locate::{locate, narrowed};
+use super::rewrite::{self, Positions};
 use super::scan::{self, TextForm};
 use super::scope::Scope;
 use super::writer::BoundedWriter;
-use crate::diagnostic::{Diagnostic, Problems};
+use crate::diagnostic::{Diagnostic, Problems, Severity};
 use crate::limits;
 use crate::source::{Source, Span};
 use crate::yaml::{Key, Yaml, YamlValue};
@@ -24,25 +27,49 @@ pub(crate) struct Templates<'w> {
     source: &'w Source,
     /// By address and length: the texts are borrowed from the workflow and do not move.
     compiled: RefCell<HashMap<(usize, usize, bool), Rc<PreparedTemplate<'w>>>>,
+    comparer: Arc<Comparer>,
+    pub(crate) odd_cells: OddCells,
     rendered_bytes: Cell<usize>,
     /// Steps of all evaluations that have ended.
     steps: Cell<u64>,
 }
 
+/// By the path of a column of a table, such as `p.price`: where the cell is for which it holds text and no numbers.
+pub(crate) type OddCells = RefCell<HashMap<String, String>>;
+
+/// The name of a text that was rewritten, in its environment.
+const REWRITTEN: &str = "text";
+
 enum PreparedTemplate<'w> {
     Plain,
-    /// An expression, which begins at `start` in the text.
-    Expression {
-        expression: Expression<'w, 'w>,
-        start: usize,
-    },
+    Expression(Expression<'w, 'w>, Positions),
     Text(Template<'w, 'w>),
+    /// A text with code of which a part is rewritten, the only template of its environment.
+    Rewritten(Environment<'w>, Positions),
     Broken(TemplateError),
+}
+
+impl PreparedTemplate<'_> {
+    fn positions(&self) -> &Positions {
+        const AS_WRITTEN: &Positions = &Positions::at(0);
+        match self {
+            Self::Expression(_, positions) | Self::Rewritten(_, positions) => positions,
+            Self::Plain | Self::Text(_) | Self::Broken(_) => AS_WRITTEN,
+        }
+    }
 }
 
 impl<'w> Templates<'w> {
     pub(crate) fn new(env: &'w Environment<'w>, source: &'w Source) -> Self {
-        Self { env, source, compiled: RefCell::default(), rendered_bytes: Cell::new(0), steps: Cell::new(0) }
+        Self {
+            env,
+            source,
+            compiled: RefCell::default(),
+            comparer: Comparer::of(env).unwrap_or_default(),
+            odd_cells: OddCells::default(),
+            rendered_bytes: Cell::new(0),
+            steps: Cell::new(0),
+        }
     }
 
     /// A value with all its templates rendered; `None` if one fails, which is reported.
@@ -102,7 +129,7 @@ impl<'w> Templates<'w> {
         }
         let prepared = self.prepared(text, true, scope);
         let result = self.evaluated(&prepared, text, scope, &scope.context());
-        self.reported(result, text, span, problems)
+        self.reported(result, &prepared, text, span, problems)
     }
 
     fn render_text(
@@ -132,7 +159,7 @@ impl<'w> Templates<'w> {
             return Some(Json::String(text.to_owned()));
         }
         let result = self.evaluated(&prepared, text, scope, context);
-        self.reported(result, text, span, problems)
+        self.reported(result, &prepared, text, span, problems)
     }
 
     /// Evaluates a template within the steps of the file.
@@ -146,13 +173,17 @@ impl<'w> Templates<'w> {
         let (result, steps) = match prepared {
             PreparedTemplate::Plain => return Ok(Json::String(text.to_owned())),
             PreparedTemplate::Broken(error) => return Err(error.clone()),
-            PreparedTemplate::Expression { expression, start } => {
-                let value = eval(expression, text, *start, scope, context);
+            PreparedTemplate::Expression(expression, positions) => {
+                let value = eval(expression, text, positions, scope, context);
                 // It has no loops: a bound.
                 let steps = text.len() as u64 / 2 + 1;
                 (value.and_then(|value| self.count(size(&value)).map(|()| value)), steps)
             }
-            PreparedTemplate::Text(template) => self.write(template, scope, context),
+            PreparedTemplate::Text(template) => self.write(template, prepared.positions(), scope, context),
+            PreparedTemplate::Rewritten(env, positions) => match env.get_template(REWRITTEN) {
+                Ok(template) => self.write(&template, positions, scope, context),
+                Err(error) => (Err(TemplateError::new(&error, positions, scope)), 1),
+            },
         };
         self.steps.set(self.steps.get().saturating_add(steps));
         if self.steps.get() > limits::MAX_TOTAL_FUEL { Err(TemplateError::total()) } else { result }
@@ -170,17 +201,30 @@ impl<'w> Templates<'w> {
             scan::scan(text)
         };
         let broken = |error: minijinja::Error, start| {
-            PreparedTemplate::Broken(TemplateError::new(&error, start, scope))
+            PreparedTemplate::Broken(TemplateError::new(&error, &Positions::at(start), scope))
         };
         let prepared = Rc::new(match shape {
             Err(refusal) => PreparedTemplate::Broken(refusal.into()),
             Ok(TextForm::Plain) => PreparedTemplate::Plain,
+            // Code that is wrong is reported as it is written.
             Ok(TextForm::Expression(range)) => match self.env.compile_expression(&text[range.clone()]) {
-                Ok(expression) => PreparedTemplate::Expression { expression, start: range.start },
+                Ok(expression) => {
+                    let (code, positions) = rewrite::expression(&text[range.clone()], range.start, is_bare);
+                    let rewritten = self.env.compile_expression_owned(code);
+                    PreparedTemplate::Expression(rewritten.unwrap_or(expression), positions)
+                }
                 Err(error) => broken(error, range.start),
             },
             Ok(TextForm::Text) => match self.env.template_from_str(text) {
-                Ok(template) => PreparedTemplate::Text(template),
+                Ok(template) => {
+                    let (code, positions) = rewrite::text(text);
+                    let mut env = self.env.clone();
+                    if code != text && env.add_template_owned(REWRITTEN, code).is_ok() {
+                        PreparedTemplate::Rewritten(env, positions)
+                    } else {
+                        PreparedTemplate::Text(template)
+                    }
+                }
                 Err(error) => broken(error, 0),
             },
         });
@@ -198,6 +242,7 @@ impl<'w> Templates<'w> {
     fn write(
         &self,
         template: &Template<'_, '_>,
+        positions: &Positions,
         scope: &Scope,
         context: &Value,
     ) -> (Result<Json, TemplateError>, u64) {
@@ -212,7 +257,9 @@ impl<'w> Templates<'w> {
                     limits::MAX_TEMPLATE_FUEL,
                 );
             }
-            Err(error) => return (Err(TemplateError::new(&error, 0, scope)), limits::MAX_TEMPLATE_FUEL),
+            Err(error) => {
+                return (Err(TemplateError::new(&error, positions, scope)), limits::MAX_TEMPLATE_FUEL);
+            }
             Ok(captured) => captured.state().fuel_levels().map_or(0, |(consumed, _)| consumed),
         };
         (self.text_of(out), steps)
@@ -237,25 +284,33 @@ impl<'w> Templates<'w> {
         ))
     }
 
-    fn reported<T>(
+    /// The value of a template, if it has one; reports its error, and values of different kinds that were compared.
+    fn reported(
         &self,
-        result: Result<T, TemplateError>,
+        result: Result<Json, TemplateError>,
+        prepared: &PreparedTemplate<'_>,
         text: &str,
         span: Span,
         problems: &mut Problems,
-    ) -> Option<T> {
-        match result {
-            Ok(value) => Some(value),
-            Err(error) => {
-                // An expression without braces is code as a whole: the quoted name is searched in all of it.
-                let bare = (!scan::has_template(text)).then_some(0..text.len());
-                let range = error.range.clone().or(bare).map(|range| narrowed(text, range, &error.message));
-                let location = range.and_then(|range| locate(self.source, span, text, range));
-                let diagnostic = Diagnostic::error(error.code, location.unwrap_or(span), error.message);
-                problems.push(Diagnostic { help: error.help, ..diagnostic });
-                None
+    ) -> Option<Json> {
+        for mixed in self.comparer.take() {
+            let positions = prepared.positions();
+            let error = mixed.report(text, positions, |path| self.odd_cells.borrow().get(path).cloned());
+            problems.push(self.diagnostic(error, mixed.severity(), text, span));
+            if mixed.severity() == Severity::Error {
+                return None;
             }
         }
+        result.map_err(|error| problems.push(self.diagnostic(error, Severity::Error, text, span))).ok()
+    }
+
+    fn diagnostic(&self, error: TemplateError, severity: Severity, text: &str, span: Span) -> Diagnostic {
+        // An expression without braces is code as a whole: the quoted name is searched in all of it.
+        let bare = (!scan::has_template(text)).then_some(0..text.len());
+        let range = error.range.or(bare).map(|range| narrowed(text, range, &error.message));
+        let location = range.and_then(|range| locate(self.source, span, text, range));
+        let diagnostic = Diagnostic::error(error.code, location.unwrap_or(span), error.message);
+        Diagnostic { help: error.help, severity, ..diagnostic }
     }
 }
 
@@ -268,11 +323,12 @@ fn uses_broken(text: &str, scope: &Scope) -> bool {
 fn eval(
     expression: &Expression<'_, '_>,
     text: &str,
-    start: usize,
+    positions: &Positions,
     scope: &Scope,
     context: &Value,
 ) -> Result<Json, TemplateError> {
-    let value = expression.eval(context).map_err(|error| TemplateError::new(&error, start, scope))?;
+    let start = positions.start;
+    let value = expression.eval(context).map_err(|error| TemplateError::new(&error, positions, scope))?;
     if value.is_undefined() {
         let inner = text[start..].trim_end().trim_end_matches('}').trim_end_matches(['-', '+']);
         let name = inner.trim();

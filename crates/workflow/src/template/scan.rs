@@ -98,16 +98,16 @@ fn tags(text: &str) -> Result<(), ScanError> {
 }
 
 /// A region of code between braces.
-struct Region {
+pub(super) struct Region {
     /// The range with its braces.
-    outer: Range<usize>,
+    pub(super) outer: Range<usize>,
     /// Whether it is an expression, `{{ … }}`.
-    is_expression: bool,
+    pub(super) is_expression: bool,
     /// What the parser recurses on: a bound.
     operators: usize,
 }
 
-fn regions(text: &str) -> Vec<Region> {
+pub(super) fn regions(text: &str) -> Vec<Region> {
     let bytes = text.as_bytes();
     let mut parsed = Vec::new();
     let mut pos = 0;
@@ -174,7 +174,8 @@ fn is_operator(code: &[u8]) -> bool {
     words.contains(&&code[..end])
 }
 
-fn after_quoted(bytes: &[u8], open: usize) -> usize {
+/// The position after a string literal.
+pub(super) fn after_quoted(bytes: &[u8], open: usize) -> usize {
     let quote = bytes[open];
     let mut pos = open + 1;
     while let Some(&byte) = bytes.get(pos) {

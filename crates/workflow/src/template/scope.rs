@@ -7,6 +7,8 @@ use indexmap::IndexMap;
 use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value, ValueKind};
 use serde_json::Value as Json;
 
+use crate::yaml::keeps_text;
+
 /// Variables with their values. Cheap to clone: a scope refers to its parent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {
@@ -97,10 +99,11 @@ impl Scope {
     }
 }
 
-/// A JSON value as templates see it.
+/// A JSON value as templates see it. Text such as `24.90` is a number that keeps its text.
 pub(crate) fn from_json(value: &Json) -> Value {
     match value {
         Json::Bool(truth) => Value::from(*truth),
+        Json::String(text) if keeps_text(text) => Value::from_safe_string(text.clone()),
         Json::String(text) => Value::from(text.as_str()),
         other => Value::from(Serde(other)),
     }

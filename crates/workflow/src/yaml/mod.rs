@@ -9,7 +9,7 @@ mod words;
 mod write;
 
 pub(crate) use self::failure::{Failure, FailureKind, SyntaxClass};
-pub(crate) use self::numbers::{keep_written, number_in};
+pub(crate) use self::numbers::{keep_written, keeps_text, number_in};
 pub(crate) use self::read::parse;
 pub use self::tree::{Key, Yaml, YamlValue};
 pub(crate) use self::words::is_block_text;

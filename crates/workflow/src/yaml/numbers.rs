@@ -20,6 +20,16 @@ pub(crate) fn keep_written(tree: &mut Yaml, source: &Source) {
     }
 }
 
+/// Whether a text is a number that is written longer than it would be: `24.90`.
+pub(crate) fn keeps_text(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.split_once('.').is_some_and(|(whole, rest)| {
+        let is_whole = is_digits(whole) && (whole == "0" || !whole.starts_with('0'));
+        is_whole && is_digits(rest) && rest.len() > 1 && rest.ends_with('0') && text.len() <= MAX_NUMBER_LEN
+    })
+}
+
 /// The number that a text is in YAML; `None` for those that are kept as they are written everywhere.
 pub(crate) fn number_in(text: &str) -> Option<Number> {
     let begins = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));

@@ -195,7 +195,7 @@ fn money(document: &PlanDocument) -> Vec<String> {
         return vec![if embedded {
             "cost: none, the embedded service is free".to_owned()
         } else {
-            "cost: unknown, there are no prices (docs/prices.md)".to_owned()
+            "cost: unknown, there are no prices: fill in `prices.yaml` beside the workflow".to_owned()
         }];
     };
     let mut text = format!("{} {}", totals.cost, prices.currency);

@@ -52,6 +52,8 @@ pub(crate) enum Shape {
     Choice(fn() -> Vec<&'static str>),
     /// One or several of a list of texts.
     Choices(fn() -> Vec<&'static str>),
+    /// One or several codes of warnings.
+    Codes,
     /// A shot, a cell or a take by its name.
     ShotRef,
     /// One or several of them.
@@ -158,6 +160,7 @@ impl fmt::Display for Shape {
             Self::Url => "a URL",
             Self::Choice(values) => return f.write_str(&one_of(&values())),
             Self::Choices(values) => return write!(f, "one or several of {}", one_of(&values())),
+            Self::Codes => "a code, or a list of codes",
             Self::ShotRef => "a shot",
             Self::ShotRefs => "a shot, or a list of shots",
             Self::Medium => "a file, a URL or a frame of a shot",

@@ -16,6 +16,12 @@ pub(crate) const INCLUDE: KeySpec = KeySpec::new(
     "files whose `params`, `cast`, `defaults` and `groups` are merged in, named from this file's folder",
     "include: [looks.yaml]",
 );
+pub(crate) const ALLOW: KeySpec = KeySpec::new(
+    "allow",
+    Shape::Codes,
+    "codes of warnings that are not shown",
+    "allow: [service-may-refuse]",
+);
 pub(crate) const SERVICE: KeySpec = KeySpec::new(
     "service",
     Shape::Name,
@@ -75,8 +81,8 @@ pub(crate) const FILMS: KeySpec = KeySpec::new(
 pub(crate) const WORKFLOW: ObjectSpec = ObjectSpec {
     noun: "workflow",
     keys: &[
-        &VERSION, &NAME, &SERVICE, &INCLUDE, &PARAMS, &CAST, &DEFAULTS, &GROUPS, &MATRIX, &SHOTS, &FILM,
-        &FILMS,
+        &VERSION, &NAME, &ALLOW, &SERVICE, &INCLUDE, &PARAMS, &CAST, &DEFAULTS, &GROUPS, &MATRIX, &SHOTS,
+        &FILM, &FILMS,
     ],
     help: "begin with `version: 1`, `name:` and a list of `shots:`",
     is_open: false,
