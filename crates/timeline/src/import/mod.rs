@@ -2,13 +2,12 @@
 
 mod otio;
 mod recut;
+mod testing;
 
-use workflow::plan::{Clip, ClipSource, Transition, TransitionKind};
+use workflow::plan::TransitionKind;
 use workflow::units::{EditTime, FrameRate, Speed};
 
-use crate::clock::{scale_down, scale_up};
 use crate::export::{ClipInfo, file_name};
-use crate::facts::ClipFacts;
 
 pub use otio::{ReadError, read_otio};
 pub use recut::{CandidateClip, Recut, RecutEntry, RecutError, recut};
@@ -114,42 +113,6 @@ impl ImportedMedia {
             all.next().is_none().then_some(index)
         };
         by_key().or_else(by_name).or_else(by_file).or_else(by_shot)
-    }
-}
-
-impl ImportedItem {
-    /// The item as a clip of a film that shows `source`, a file with these facts. Positions are whole frames of the file; a range that is
-    /// the whole file is left out, and so is what lies beyond the file. What stands still has a length.
-    ///
-    /// The transition's length is in frames of the document: the film has to have the same rate.
-    pub fn to_clip(&self, source: ClipSource, facts: &ClipFacts) -> Clip {
-        let mut clip = Clip::whole(source);
-        if let Some(range) = self.range.filter(|_| facts.is_still()) {
-            clip.length = Some(frames(range.frames));
-        } else if let Some(range) = self.range.filter(|_| !self.speed.is_normal()) {
-            let start = scale_down(range.start, range.rate, facts.frame_rate);
-            clip.start = (start > 0).then(|| frames(start));
-            clip.length = Some(frames(range.frames));
-        } else if let Some(range) = self.range {
-            let start = scale_down(range.start, range.rate, facts.frame_rate);
-            let end = scale_up(range.start.saturating_add(range.frames), range.rate, facts.frame_rate);
-            clip.start = (start > 0).then(|| frames(start));
-            clip.end = (end < facts.frames).then(|| frames(end));
-        }
-        if !facts.is_still() {
-            clip.speed = self.speed;
-        }
-        clip.transition = self
-            .transition
-            .map(|transition| Transition { kind: transition.kind, length: transition.length() });
-        clip
-    }
-}
-
-impl ImportedTransition {
-    /// Its length, in frames of the film.
-    fn length(self) -> EditTime {
-        frames(self.frames)
     }
 }
 

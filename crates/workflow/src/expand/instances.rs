@@ -39,7 +39,7 @@ pub(super) fn enumerate<'w>(
     let mut shots: Vec<Option<ExpandedShot<'w>>> = workflow.shots.iter().map(|_| None).collect();
     let (mut total, mut values) = (0_usize, 0_usize);
     let mut axis_values = AxisValueCheck::default();
-    let used = used_axes::of_shots(workflow, refs, &axes.top.cells);
+    let used = used_axes::of_shots(workflow, refs, &axes.top.cells, &axes.top_label_names);
     let mut tops: HashMap<&BTreeSet<Arc<str>>, TopCells> = HashMap::new();
     for &index in &refs.order {
         if problems.full() {

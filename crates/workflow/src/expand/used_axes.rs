@@ -56,24 +56,22 @@ fn has_same_values(one: &MatrixCell, other: &MatrixCell) -> bool {
     values(one) == values(other)
 }
 
-/// The axes of `top` that each shot is expanded over, by its index.
-pub(super) fn of_shots(workflow: &Workflow, refs: &RefGraph, top: &[MatrixCell]) -> Vec<BTreeSet<Arc<str>>> {
-    let mut all: BTreeSet<Arc<str>> = BTreeSet::new();
+/// The axes of `top` that each shot is expanded over, by its index; `all` are those that its cells are named by.
+pub(super) fn of_shots(
+    workflow: &Workflow,
+    refs: &RefGraph,
+    top: &[MatrixCell],
+    all: &BTreeSet<Arc<str>>,
+) -> Vec<BTreeSet<Arc<str>>> {
     // What `include` adds to a cell depends on the axes that name the cell.
-    let mut added: HashSet<&str> = HashSet::new();
-    for cell in top {
-        let is_new = |axis: &&Arc<str>| !all.contains(*axis) && !added.contains(&***axis);
-        for axis in cell.values.keys().filter(is_new).cloned().collect::<Vec<_>>() {
-            match cell.values.get_key_value(&axis).filter(|_| cell.label_on(&axis).is_none()) {
-                Some((name, _)) => drop(added.insert(name)),
-                None => drop(all.insert(axis)),
-            }
-        }
-    }
+    let unnamed = |cell: &'_ MatrixCell| {
+        cell.values.keys().filter(|axis| cell.label_on(axis).is_none()).cloned().collect::<Vec<_>>()
+    };
+    let added: HashSet<Arc<str>> = top.iter().flat_map(unnamed).collect();
     let mut used: Vec<BTreeSet<Arc<str>>> = free_variables::of_shots(workflow)
         .into_iter()
         .map(|names| {
-            if names.iter().any(|name| added.contains(name)) {
+            if names.iter().any(|name| added.contains(*name)) {
                 return all.clone();
             }
             all.iter().filter(|axis| names.contains(&***axis)).cloned().collect()
