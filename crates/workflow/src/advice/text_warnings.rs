@@ -30,7 +30,9 @@ fn curly_quotes(value: &Yaml, text: &str, warnings: &mut Vec<Diagnostic>) {
         }
         YamlValue::List(items) => items.iter().for_each(|item| curly_quotes(item, text, warnings)),
         YamlValue::Map(entries) => {
-            entries.iter().for_each(|(_, value)| curly_quotes(value, text, warnings));
+            for (_, value) in entries {
+                curly_quotes(value, text, warnings);
+            }
         }
         YamlValue::Null | YamlValue::Bool(_) | YamlValue::Number(_) => {}
     }
