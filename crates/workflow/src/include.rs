@@ -152,6 +152,12 @@ impl IncludeReader<'_> {
     }
 
     fn path(&mut self, name: &Spanned<String>, folder: &Path) -> Option<PathBuf> {
+        if name.value.contains("://") {
+            let message = format!("`{}` is a web address, and only files are included", name.value);
+            let help = "save it beside the workflow, and name the file";
+            self.problems.push(Diagnostic::error("bad-include", name.span, message).help(help));
+            return None;
+        }
         let relative = folder.join(&name.value);
         let path = relative.to_str().and_then(files::normalize_relative);
         if path.is_none() {

@@ -192,7 +192,10 @@ fn suggestion(field: &Field, value: &Value, written: Option<&str>) -> Option<Str
         (FieldKind::String, Value::Array(_)) if field.values.is_empty() => {
             Some(format!("write one text; `{name}: >-` joins the lines below it"))
         }
-        (FieldKind::String, Value::Object(_)) if field.values.is_empty() => {
+        (FieldKind::String, Value::Object(members)) if field.values.is_empty() => {
+            if let Some(text) = members.get("text").and_then(Value::as_str) {
+                return Some(write(&as_yaml(text)));
+            }
             Some("put text with `: ` in quotes".to_owned())
         }
         (FieldKind::Array, _) => Some(format!("write each item below `{name}:`, after a dash")),

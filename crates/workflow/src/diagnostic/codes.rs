@@ -59,6 +59,7 @@ codes! {
     "bad-value": "a value in a price table is invalid",
     "blank-prompt": "warning: a prompt is empty",
     "comment-in-text": "warning: text ends where YAML begins a comment",
+    "curly-quotes": "warning: a text stands within the quotes of a word processor, which are a part of it",
     "cycle": "shots depend on each other in a cycle",
     "dollar-before-template": "warning: a template has a `$` before it, which is text",
     "duplicate-id": "two shots have the same id",

@@ -6,6 +6,9 @@ use super::{Diagnostic, Severity};
 use crate::limits;
 use crate::source::Span;
 
+/// The longest help that is repeated, in bytes.
+const MAX_REPEATED_HELP: usize = 300;
+
 /// The diagnostics so far, without duplicates.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
@@ -82,6 +85,13 @@ impl Problems {
             diagnostic.severity == Severity::Error || !allowed.contains(diagnostic.code)
         });
         self.diagnostics.sort_by_key(|diagnostic| diagnostic.primary.span);
+        // Lists of what there is are long, and shown once.
+        let mut lists = HashSet::new();
+        for diagnostic in &mut self.diagnostics {
+            let is_list = |help: &String| help.len() > MAX_REPEATED_HELP;
+            diagnostic.help =
+                diagnostic.help.take().filter(|help| !is_list(help) || lists.insert(help.clone()));
+        }
         (self.diagnostics, self.unlisted)
     }
 }

@@ -269,8 +269,21 @@ pub(super) fn path_inside(path: &str) -> Result<PathBuf, String> {
 
 fn refuse(path: &str, message: String, cx: &ExpandCx<'_>) -> MediaGateError {
     let general = "files are named from the workflow's folder; a web address begins with `https://`";
-    let help = file_names::suggestion(path, cx).unwrap_or_else(|| general.to_owned());
+    let help =
+        file_names::suggestion(path, cx).or_else(|| no_file(path)).unwrap_or_else(|| general.to_owned());
     MediaGateError { message, help }
+}
+
+/// The help for what is meant as something else than the name of a file.
+fn no_file(path: &str) -> Option<String> {
+    if let Some(shot) = path.strip_suffix(".last_frame").or_else(|| path.strip_suffix(".first_frame")) {
+        let shot = shot.trim_start_matches("shots.");
+        return Some(format!(
+            "a frame of a shot is written `{{shot: {shot}}}`; `continues: {shot}` goes on from its last frame"
+        ));
+    }
+    let name = path.strip_prefix(['“', '„', '‘'])?.trim_end_matches(['”', '“', '’']);
+    Some(format!("the curly quotes are part of the name: write `\"{name}\"`"))
 }
 
 /// A video of which only a frame is sent: it may be as large as a clip of a film.

@@ -132,7 +132,14 @@ pub(super) fn is_allowed(param: &Param, value: &Value, span: Span, problems: &mu
     if let Some(kind) = param.kind
         && !has_kind(value, kind)
     {
-        problems.push(wrong(format!("`{name}` is {}", kind.described())));
+        let wrong = wrong(format!("`{name}` is {}", kind.described()));
+        problems.push(match (kind, value.as_str()) {
+            (ParamKind::List, Some(text)) if span == param.key.span => {
+                let items: Vec<&str> = text.split(',').map(str::trim).collect();
+                wrong.help(format!("write `-p '{name}=[{}]'`", items.join(", ")))
+            }
+            _ => wrong,
+        });
         return false;
     }
     if !param.one_of.is_empty() && !param.one_of.iter().any(|choice| same(&choice.value, value)) {

@@ -1,5 +1,6 @@
 //! Request templates: what the requests of a shot's instances with one model have in common, prepared once.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use contract::{Contract, Family, Field, FieldKind, FieldShape, Model, Placement, UnknownMember, Word};
@@ -360,7 +361,9 @@ fn with_suggestion<'a>(
     fields: impl Iterator<Item = &'a str>,
 ) -> Diagnostic {
     let name = entry.key.value.as_str();
-    let fields: Vec<&str> = fields.collect();
+    let mut fields: Vec<&str> = fields.collect();
+    let mut known = HashSet::new();
+    fields.retain(|field| known.insert(*field));
     let names = || fields.iter().copied().chain(SHOT.keys.iter().map(|key| key.name));
     let help = misplaced(&SHOT, name).or_else(|| did_you_mean(name, names())).unwrap_or_else(|| {
         let keys = SHOT.names().filter(|key| *key != ID.name && !fields.contains(key));

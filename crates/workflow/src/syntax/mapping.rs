@@ -68,6 +68,9 @@ impl<'y> Mapping<'y> {
                 let unknown = self.object.unknown_key(key);
                 let help = misplaced(self.object, &key.value)
                     .or_else(|| if extensions { self.misplaced_in_file(&key.value) } else { None });
+                let is_named =
+                    |name: &&str| help.as_ref().is_some_and(|help| help.contains(&format!("`{name}`?")));
+                suggested_keys.extend(self.object.names().find(is_named));
                 problems.push(match help {
                     Some(help) => unknown.help(help),
                     None => unknown,

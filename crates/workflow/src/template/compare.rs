@@ -76,7 +76,11 @@ impl Object for Comparer {
             let mixed = || {
                 let (left, right) = (left.clone(), right.clone());
                 let mixed = Mixed { comparison, operand, operator: operator.to_owned(), left, right };
-                self.0.lock().unwrap_or_else(PoisonError::into_inner).push(mixed);
+                let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                // In a loop it may be the same thousands of times.
+                if found.iter().all(|found| found.comparison != comparison) {
+                    found.push(mixed);
+                }
             };
             let holds = match operator {
                 "==" | "!=" => {

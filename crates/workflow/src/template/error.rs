@@ -15,6 +15,12 @@ const NO_NAMES: &str = "no name is defined here: a parameter can use those above
 /// The help for code that is none.
 const FORMS: &str =
     "a template is `{{ name }}`, `{{ name | filter }}` or `{% if name == 'value' %}…{% endif %}`";
+/// The help for code that has no end.
+const LITERAL_BRACES: &str =
+    "`{{` begins a template, which `}}` ends, and `{%` a tag; braces that are meant as text are `{{ '{{' }}`";
+const LITERAL_COMMENT: &str = "`{#` begins a comment, which `#}` ends; as text it is `{{ '{#' }}`";
+/// The help for a name that other tools have.
+const SHOTS: &str = "a frame of another shot is `first_frame: {shot: harbor}`; `continues: harbor` goes on from its last frame";
 /// The variable that holds the characters.
 const CAST: &str = "cast";
 
@@ -98,7 +104,14 @@ impl TemplateError {
                 code: "template-syntax",
                 message: worded(error, detail),
                 range,
-                help: Some(FORMS.to_owned()),
+                help: Some(
+                    match detail {
+                        _ if detail.contains("end of comment") => LITERAL_COMMENT,
+                        _ if detail.contains("end of input") => LITERAL_BRACES,
+                        _ => FORMS,
+                    }
+                    .to_owned(),
+                ),
             },
             _ => {
                 let is_text = detail.contains("'string' cannot be formatted");
@@ -123,6 +136,7 @@ impl TemplateError {
                     None => format!("`{path}` has {}", quoted_list(keys(), 12)),
                 }
             }
+            None if name == "shots" => SHOTS.to_owned(),
             None => match (nearest_own(name, scope.names()), scope.holder_of(name)) {
                 (Some(near), _) => format!("did you mean `{near}`?"),
                 (None, Some(CAST)) => format!("a character of the `cast` is `{{{{ cast.{name} }}}}`"),

@@ -84,7 +84,7 @@ pub(super) fn map(
 /// `| format(…)`, with numbers that keep their text as numbers.
 pub(super) fn format(state: &mut State<'_, '_>, text: &Value, args: Rest<Value>) -> Result<Value, Error> {
     let mut values = vec![text.clone()];
-    values.extend(args.iter().map(|value| number_of(value).map_or_else(|| value.clone(), Value::from)));
+    values.extend(args.0.into_iter().map(|value| number_of(&value).map_or(value, Value::from)));
     let (text, args) = from_args(&values)?;
     minijinja::filters::format(state, text, args)
 }

@@ -209,9 +209,12 @@ impl<'w> Templates<'w> {
             // Code that is wrong is reported as it is written.
             Ok(TextForm::Expression(range)) => match self.env.compile_expression(&text[range.clone()]) {
                 Ok(expression) => {
-                    let (code, positions) = rewrite::expression(&text[range.clone()], range.start, is_bare);
-                    let rewritten = self.env.compile_expression_owned(code);
-                    PreparedTemplate::Expression(rewritten.unwrap_or(expression), positions)
+                    let written = &text[range.clone()];
+                    let (code, positions) = rewrite::expression(written, range.start, is_bare);
+                    match (code != written).then(|| self.env.compile_expression_owned(code)) {
+                        Some(Ok(rewritten)) => PreparedTemplate::Expression(rewritten, positions),
+                        _ => PreparedTemplate::Expression(expression, Positions::at(range.start)),
+                    }
                 }
                 Err(error) => broken(error, range.start),
             },

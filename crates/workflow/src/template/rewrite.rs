@@ -194,7 +194,7 @@ impl<'t> Rewriter<'t> {
             "not" | "in" if is_test => self.level().is_test = true,
             "and" | "or" | "if" | "elif" | "not" => self.separate(Side::Truth),
             "else" | "in" | "for" => self.separate(Side::Plain),
-            "is" => {
+            "is" if self.level().part.is_some() => {
                 self.number();
                 self.level().is_test = true;
             }
@@ -294,6 +294,8 @@ fn next_token(text: &str, range: Range<usize>) -> Option<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -320,5 +322,50 @@ mod tests {
         assert_eq!(original("m|"), Some(48..49));
         assert_eq!(positions.operands(0), [9..10, 13..15]);
         assert_eq!(expression("a and not b", 0, true).0, "a|number__ and not b|number__");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_rewritten_and_mapped_back(code in "([a-e1.(){}\\[\\]|<>=!~+*/%,:'\"é -]|is |not |in |and |if )*") {
+            for (rewritten, positions) in [expression(&code, 0, true), text(&code), text(&format!("{{{{{code}}}}}"))] {
+                let mapped = positions.in_text(0..rewritten.len());
+                prop_assert!(mapped.start <= mapped.end && mapped.end <= code.len() + 4);
+            }
+        }
+
+        #[test]
+        fn right_code_stays_right_and_means_the_same(code in right_code()) {
+            let env = crate::template::environment();
+            let (rewritten, _) = expression(&code, 0, false);
+            let values = minijinja::context! { a => 1, b => 2, c => 3 };
+            let plain = env.compile_expression(&code).and_then(|code| code.eval(&values));
+            let ours = env.compile_expression(&rewritten).and_then(|code| code.eval(&values));
+            match (plain, ours) {
+                (Ok(plain), Ok(ours)) => prop_assert_eq!(plain, ours, "{}", rewritten),
+                // Values of different kinds are refused, and all operands of a chain are evaluated.
+                (Ok(_), Err(error)) => {
+                    let text = error.to_string();
+                    prop_assert!(text.contains("kinds") || text.contains("unsupported"), "{}: {}", rewritten, text);
+                }
+                (Err(_), _) => {}
+            }
+        }
+    }
+
+    fn right_code() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![Just("a"), Just("b"), Just("c"), Just("7"), Just("'x < y'"), Just("1e-3")];
+        leaf.prop_map(str::to_owned).prop_recursive(5, 40, 3, |inner| {
+            let operator =
+                prop_oneof!["(<|>|<=|>=|==|!=)", "[-+*~]", " (and|or) ", Just("// 2 +".to_owned())];
+            prop_oneof![
+                (inner.clone(), operator, inner.clone()).prop_map(|(a, by, b)| format!("{a} {by} {b}")),
+                inner.clone().prop_map(|a| format!("({a})")),
+                inner.clone().prop_map(|a| format!("(not {a})")),
+                inner.clone().prop_map(|a| format!("({a}) is not number")),
+                inner.clone().prop_map(|a| format!("{{'k': {a}}}.k|default({a})")),
+                (inner.clone(), inner.clone(), inner)
+                    .prop_map(|(a, b, c)| format!("[{a}, {b} if {c} else {a}][1]")),
+            ]
+        })
     }
 }

@@ -1,9 +1,9 @@
 //! Keys of other levels and of other tools that no other spelling makes right: what they mean belongs elsewhere.
 
-use super::{ObjectSpec, film, is_field, shot, workflow};
+use super::{ObjectSpec, dialogue, film, is_field, shot, workflow};
 
 /// Words in the object with this noun, and where to write what they mean.
-const MISPLACED: [(&str, &[&str], &str); 11] = [
+const MISPLACED: [(&str, &[&str], &str); 17] = [
     (
         film::FILM.noun,
         &["transition", "transitions", "crossfade", "dissolve", "fade"],
@@ -49,6 +49,16 @@ const MISPLACED: [(&str, &[&str], &str); 11] = [
         &["transition", "title", "in", "out", "speed", "gain", "mute"],
         "it belongs to a clip of the film: `film: {shots: [{shot: harbor, in: 1s}]}`",
     ),
+    (shot::SHOT.noun, &["description", "text"], "did you mean `prompt`?"),
+    (shot::SHOT.noun, &["loop"], "did you mean `repeat`?"),
+    (
+        shot::SHOT.noun,
+        &["camera", "camera_motion", "camera_movement", "camera_control"],
+        "say it in the `prompt`: `the camera pushes in`",
+    ),
+    (shot::SHOT.noun, &["mode"], "there are no modes: choose another `model`, or its `resolution`"),
+    (dialogue::LINE.noun, &["line", "words", "says"], "did you mean `text`?"),
+    (dialogue::LINE.noun, &["character", "name", "who"], "did you mean `speaker`?"),
     (shot::SHOT.noun, &["film", "films"], "the film stands at the top level of the file, beside `shots:`"),
     (
         shot::SHOT.noun,
@@ -66,9 +76,6 @@ pub(crate) fn misplaced(object: &ObjectSpec, key: &str) -> Option<String> {
         return Some((*help).to_owned());
     }
     match object.noun {
-        noun if noun == shot::SHOT.noun && matches!(name, "description" | "text") => {
-            Some("did you mean `prompt`?".to_owned())
-        }
         noun if noun == shot::SHOT.noun => {
             workflow::flag_for(name).map(|flag| format!("a run takes it as a flag: `runner run --{flag}`"))
         }
