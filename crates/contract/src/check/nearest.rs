@@ -4,30 +4,7 @@
 pub(super) const MAX_CHARS: usize = 100;
 
 /// The usual words of services and other tools, with the names that they mean here.
-const SYNONYMS: [(&str, &[&str]); 22] = [
-    ("first_frame", &["start_frame", "start_image", "init_image", "image", "image_url", "input_image"]),
-    ("last_frame", &["end_frame", "end_image", "tail_frame"]),
-    ("references", &["reference_images", "ref_images"]),
-    ("when", &["if", "condition"]),
-    ("needs", &["depends_on", "after", "requires"]),
-    ("continues", &["continues_from", "extends", "from", "previous"]),
-    ("matrix", &["strategy", "foreach", "variants"]),
-    ("takes", &["num_videos", "count", "n", "variations"]),
-    ("note", &["comment", "description"]),
-    ("retry", &["retries", "max_retries"]),
-    ("shots", &["scenes", "clips", "steps"]),
-    ("params", &["variables", "vars", "parameters", "inputs"]),
-    ("cast", &["characters"]),
-    ("defaults", &["settings", "config"]),
-    ("prompt", &["text"]),
-    ("seconds", &["length", "duration", "duration_seconds"]),
-    ("ratio", &["aspect_ratio", "aspect"]),
-    ("frame_rate", &["fps", "framerate"]),
-    ("subtitles", &["captions"]),
-    ("file", &["path", "src", "url"]),
-    ("generate_audio", &["audio", "sound", "with_audio"]),
-    ("id", &["name", "key"]),
-];
+const SYNONYMS: &str = include_str!("synonyms.txt");
 
 /// The candidate that [`listed_synonym`] or else [`nearest_spelling`] finds.
 pub fn nearest_name<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -43,8 +20,9 @@ pub fn listed_synonym<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let written = letters(word);
     let same = candidates.iter().find(|candidate| letters(candidate) == written);
-    let mut meant = SYNONYMS.iter().filter(|(_, words)| words.iter().any(|word| letters(word) == written));
-    same.or_else(|| meant.find_map(|(name, _)| candidates.iter().find(|candidate| *candidate == name)))
+    let rows = SYNONYMS.lines().filter_map(|row| row.split_once(": "));
+    let mut meant = rows.filter(|(_, words)| words.split(' ').any(|word| letters(word) == written));
+    same.or_else(|| meant.find_map(|(name, _)| candidates.iter().find(|candidate| **candidate == name)))
         .copied()
 }
 

@@ -6,32 +6,14 @@ use viewer::Manifest;
 
 use super::{printable, reason, value_label};
 
-const HEADER: [&str; 18] = [
-    "shot",
-    "instance",
-    "take",
-    "picked",
-    "state",
-    "tasks",
-    "model",
-    "seed",
-    "seconds",
-    "elapsed_ms",
-    "cost",
-    "currency",
-    "width",
-    "height",
-    "file",
-    "task",
-    "prompt",
-    "reason",
-];
+const HEADER: &str = "shot instance take picked state tasks model seed seconds \
+                      elapsed_ms cost currency width height file task prompt reason";
 
 pub(super) fn report(manifest: &Manifest) -> String {
     let axes: IndexSet<&str> =
         manifest.shots.iter().flat_map(|shot| &shot.axes).map(|axis| axis.name.as_str()).collect();
     let names = axes.iter().map(|axis| inert_text(&printable(&format!("axis {axis}"))));
-    let mut out = csv_row(&HEADER.map(str::to_owned).into_iter().chain(names).collect::<Vec<_>>());
+    let mut out = csv_row(&HEADER.split(' ').map(str::to_owned).chain(names).collect::<Vec<_>>());
     let currency = manifest.currency.as_deref().unwrap_or_default();
     for clip in &manifest.clips {
         let text = |value: Option<&str>| value.map(|text| inert_text(&printable(text))).unwrap_or_default();
