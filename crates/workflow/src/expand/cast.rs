@@ -14,7 +14,7 @@ use super::urls::{is_url, names_a_local_file};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list, shortened};
 use crate::source::Span;
 use crate::syntax::{Character, Entry, Shot, Workflow, one_or_many};
-use crate::template::{CastUses, CastValue, CharacterText, Scope, Value};
+use crate::template::{CAST, CastUses, CastValue, CharacterText, Scope, Value};
 use crate::yaml::{Yaml, YamlValue};
 
 /// The help where a request cannot have the stills or the voice of a character.
@@ -25,9 +25,6 @@ const STEPS_OF_TEXT: usize = 10;
 
 /// What a name in a rendered `cast` costs: it is compared with all others.
 const STEPS_OF_NAME: usize = 8;
-
-/// The name of the variable that holds the characters.
-pub(super) const CAST: &str = "cast";
 
 /// The characters that an instance shows, in the order of its `cast`, each with the span that names it.
 pub(super) type CastList = Arc<[(usize, Span)]>;

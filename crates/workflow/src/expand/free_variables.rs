@@ -1,10 +1,9 @@
-//! The free variables of a workflow's templates, for the lints about unused parameters and axes.
+//! The free variables of a workflow's templates: which axes a shot uses, and which parameters and axes nothing does.
 
 use std::collections::HashSet;
 
-use super::cast::CAST;
 use crate::syntax::{ClipSourceSpec, Entry, Shot, Workflow};
-use crate::template::{has_template, identifiers, identifiers_used};
+use crate::template::{CAST, has_template, identifiers, identifiers_used};
 use crate::yaml::{Yaml, YamlValue};
 
 /// Every identifier in the code of every template: a superset of the variables that are used.

@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
 
+/// The name of the variable that holds the characters.
+pub(crate) const CAST: &str = "cast";
+
 /// What templates and prompts may say of a character.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CharacterText {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use minijinja::{Error, ErrorKind};
 
+use super::cast_value::CAST;
 use super::environment::{filters, tests};
 use super::rewrite::Positions;
 use super::scan::ScanError;
@@ -21,8 +22,6 @@ const LITERAL_BRACES: &str =
 const LITERAL_COMMENT: &str = "`{#` begins a comment, which `#}` ends; as text it is `{{ '{#' }}`";
 /// The help for a name that other tools have.
 const SHOTS: &str = "a frame of another shot is `first_frame: {shot: harbor}`; `continues: harbor` goes on from its last frame";
-/// The variable that holds the characters.
-const CAST: &str = "cast";
 
 /// An error in a template.
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@ mod writer;
 
 pub(crate) use minijinja::Value;
 
-pub(crate) use self::cast_value::{CastUses, CastValue, CharacterText};
+pub(crate) use self::cast_value::{CAST, CastUses, CastValue, CharacterText};
 pub(crate) use self::environment::environment;
 #[cfg(test)]
 pub(crate) use self::filters::slug;
