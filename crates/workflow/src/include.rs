@@ -9,10 +9,11 @@ use crate::files::{self, Files};
 use crate::limits;
 use crate::options::ParamFile;
 use crate::source::{Source, Span, Spanned};
-use crate::syntax::{self, Character, Entry, Group, Param, Workflow};
+use crate::syntax::{self, Character, Entry, Group, Param, Shot, Workflow};
 use crate::yaml::{Key, Yaml, YamlValue};
 
-/// Merges the included files: their parameters, characters, defaults and groups come before the workflow's own, which override them.
+/// Merges the included files: their parameters, characters, defaults, groups and shots come before the workflow's own, which override all but
+/// shots.
 pub(crate) fn add(workflow: &mut Workflow, source: &mut Source, files: &dyn Files, problems: &mut Problems) {
     let include = std::mem::take(&mut workflow.include);
     if include.is_empty() {
@@ -29,12 +30,28 @@ pub(crate) fn add(workflow: &mut Workflow, source: &mut Source, files: &dyn File
         included: IncludedEntries::default(),
     };
     reader.read_all(&include, Path::new(""));
-    let IncludedEntries { params, cast, defaults, groups, text_warnings } = reader.included;
+    let IncludedEntries { params, cast, defaults, groups, shots, text_warnings } = reader.included;
     workflow.text_warnings.extend(text_warnings);
     merge(params, &mut workflow.params, |param| &param.key, problems);
     merge(cast, &mut workflow.cast, |character| &character.key, problems);
     merge(defaults, &mut workflow.defaults, |entry| &entry.key, problems);
     merge(groups, &mut workflow.groups, |group| &group.key, problems);
+    let mut ids: HashMap<String, Span> = HashMap::new();
+    for shot in shots.into_iter().chain(std::mem::take(&mut workflow.shots)) {
+        if let Some(first) = ids.get(&shot.id.value) {
+            let message = format!("two shots have the id `{}`", shot.id.value);
+            let diagnostic =
+                Diagnostic::error("duplicate-id", shot.id.span, message).other(*first, "first here");
+            problems.push(diagnostic.help("give each shot an id of its own, those of included files too"));
+            continue;
+        }
+        ids.insert(shot.id.value.clone(), shot.id.span);
+        workflow.shots.push(shot);
+    }
+    if workflow.shots.is_empty() && !problems.any() {
+        let message = "neither this file nor those that it includes have `shots`";
+        problems.error("no-shots", include[0].span, message);
+    }
 }
 
 /// Reads parameter files. Their values are literal: templates in them are not evaluated. Warnings of their
@@ -89,6 +106,7 @@ struct IncludedEntries {
     cast: Vec<Character>,
     defaults: Vec<Entry>,
     groups: Vec<Group>,
+    shots: Vec<Shot>,
     text_warnings: Vec<Diagnostic>,
 }
 
@@ -149,6 +167,7 @@ impl IncludeReader<'_> {
         self.included.cast.extend(fragment.cast);
         self.included.defaults.extend(fragment.defaults);
         self.included.groups.extend(fragment.groups);
+        self.included.shots.extend(fragment.shots);
     }
 
     fn path(&mut self, name: &Spanned<String>, folder: &Path) -> Option<PathBuf> {

@@ -109,11 +109,17 @@ fn parse_all(
     let mut workflow = syntax::read(&tree, source, problems)?;
     workflow.text_warnings = advice::text_warnings(&tree, source);
     include::add(&mut workflow, source, files, problems);
+    workflow.param_overrides =
+        include::param_files(&options.param_files, source, &mut workflow.text_warnings, problems);
+    let structure = with_cx(&workflow, source, files, options, Contract::embedded(), |workflow, cx| {
+        expand::structure(workflow, cx, problems)
+    });
+    for (shot, (group, steps)) in workflow.shots.iter_mut().zip(structure) {
+        (shot.group_name, shot.repeat) = (group, steps);
+    }
     syntax::resolve_groups(&mut workflow, problems);
     syntax::apply_defaults(&mut workflow, problems);
     syntax::apply_repeats(&mut workflow, problems)?;
-    workflow.param_overrides =
-        include::param_files(&options.param_files, source, &mut workflow.text_warnings, problems);
     Some(workflow)
 }
 
@@ -125,6 +131,17 @@ fn expand_all(
     contract: &Contract,
     problems: &mut Problems,
 ) -> Instances {
+    with_cx(workflow, source, files, options, contract, |workflow, cx| expand::expand(workflow, cx, problems))
+}
+
+fn with_cx<T>(
+    workflow: &Workflow,
+    source: &Source,
+    files: &dyn Files,
+    options: &Options,
+    contract: &Contract,
+    run: impl for<'w> FnOnce(&'w Workflow, &ExpandCx<'w>) -> T,
+) -> T {
     let env = environment();
     let file = source.name().into();
     let shared = SharedCx {
@@ -138,7 +155,7 @@ fn expand_all(
         file,
         work: WorkBudget::default(),
     };
-    expand::expand(workflow, &ExpandCx::new(&shared, contract), problems)
+    run(workflow, &ExpandCx::new(&shared, contract))
 }
 
 fn compile(

@@ -130,7 +130,8 @@ pub(crate) async fn document(
     if let Some(selection) = selected {
         selection::apply_selection(&plan, &selection, &mut previews)?;
     }
-    Ok(PlanDocument::new(&plan, &previews, &services, prices))
+    let file = project.file.display().to_string();
+    Ok(PlanDocument { file, ..PlanDocument::new(&plan, &previews, &services, prices) })
 }
 
 /// The nodes that the flags select; `None` for all.

@@ -195,7 +195,9 @@ fn find<'t>(tree: &'t Yaml, shot: &str) -> Result<(usize, &'t Yaml), EditError> 
     let shot_id = normalized(shot);
     let matching = items.iter().enumerate().find(|(_, item)| id(item).as_deref() == Some(&*shot_id));
     let is_step = |item: &Yaml| {
-        let steps = item.get("repeat").and_then(|(_, repeat)| repeat.to_json().as_u64()).unwrap_or(0);
+        // How many a template gives is not known here.
+        let steps = |repeat: &Yaml| repeat.text().map_or(repeat.to_json().as_u64(), |_| Some(u64::MAX));
+        let steps = item.get("repeat").and_then(|(_, repeat)| steps(repeat)).unwrap_or(0);
         let name = id(item).unwrap_or_default();
         let number = shot_id.strip_prefix(&*name).and_then(|rest| rest.strip_prefix('-')?.parse().ok());
         number

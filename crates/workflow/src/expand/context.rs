@@ -88,6 +88,8 @@ impl SharedCx<'_> {
 
     pub(super) fn location(&self, span: Span) -> Location {
         let position = self.source.position(span.start());
-        Location { file: Arc::clone(&self.file), line: position.line, column: position.column }
+        let name = self.source.name_at(span.start());
+        let file = if *name == *self.file { Arc::clone(&self.file) } else { name.into() };
+        Location { file, line: position.line, column: position.column }
     }
 }

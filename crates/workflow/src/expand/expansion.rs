@@ -132,6 +132,8 @@ pub(super) struct Instance {
 pub(super) struct Expansion<'w> {
     /// The cells of the workflow's own matrix; one empty cell where it has none.
     pub(super) top: Vec<MatrixCell>,
+    /// The cells of each film that has a matrix of its own.
+    pub(super) films: Vec<Option<Vec<MatrixCell>>>,
     /// The axes that the labels of `top` have.
     pub(super) top_axes: BTreeSet<Arc<str>>,
     /// By position in the file; `None` for invalid shots.
@@ -145,6 +147,11 @@ impl<'w> Expansion<'w> {
             Some(expanded) => expanded,
             None => unreachable!("instances are enumerated from valid shots only"),
         }
+    }
+
+    /// The cells in which a film is made, by its index.
+    pub(super) fn cells_of_film(&self, film: usize) -> &[MatrixCell] {
+        self.films.get(film).and_then(Option::as_deref).unwrap_or(&self.top)
     }
 
     pub(super) fn cell_of(&self, instance: &Instance) -> &MatrixCell {

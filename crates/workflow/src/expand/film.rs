@@ -1,7 +1,8 @@
-//! Films: their clips in order and their file names. Each cell of the workflow's own matrix gets its own copy of every film.
+//! Films: their clips in order and their file names. Each cell of the workflow's own matrix, and of a film's, gets its own copy of the film.
 
 use std::collections::{HashMap, HashSet};
 
+use super::axes::cell_scope;
 use super::film_clips::FilmCell;
 use super::film_files::FilmFiles;
 use super::resolve::RefResolver;
@@ -13,9 +14,9 @@ use crate::matrix::MatrixCell;
 use crate::plan::{Film, Node};
 use crate::source::{Span, Spanned};
 use crate::syntax::{self, FilmSpec, Workflow};
-use crate::template::{self, Scope};
+use crate::template::Scope;
 
-/// All films of the file, film by film, one for each cell of the workflow's matrix. Invalid ones are reported and left out.
+/// All films of the file, film by film, one for each cell of the workflow's matrix and of its own. Invalid ones are reported and left out.
 pub(super) fn films<'w>(
     workflow: &'w Workflow,
     resolver: &RefResolver<'_, 'w>,
@@ -37,12 +38,13 @@ pub(super) fn films<'w>(
     let mut spans: HashMap<String, Span> = HashMap::new();
     let mut files = FilmFiles::default();
     let mut clips_in_all = 0;
-    for spec in &workflow.films {
+    for (index, spec) in workflow.films.iter().enumerate() {
         if problems.full() {
             break;
         }
-        let outputs = outputs(spec, workflow, resolver, params, cx, problems);
-        for (cell, output) in resolver.expansion.top.iter().zip(outputs) {
+        let cells = resolver.expansion.cells_of_film(index);
+        let outputs = outputs(spec, workflow, cells, params, cx, problems);
+        for (cell, output) in cells.iter().zip(outputs) {
             let scope = cell_scope(cell, params);
             let film = FilmCell { spec, resolver, cell, scope: &scope, nodes, cx };
             let font = spec.font.as_ref().and_then(|font| files.font(font, &scope, cx, problems));
@@ -97,10 +99,10 @@ pub(super) fn films<'w>(
 }
 
 /// The span of the first film whose resolution would exceed [`limits::MAX_EXPANSION_STEPS`]: each reference is matched against all cells
-/// of its shot, once for each cell of the workflow's matrix.
+/// of its shot, once for each cell of the film.
 fn too_much(workflow: &Workflow, resolver: &RefResolver<'_, '_>) -> Option<Span> {
     let mut comparisons = 0_usize;
-    for spec in &workflow.films {
+    for (index, spec) in workflow.films.iter().enumerate() {
         let examined: usize = match &spec.clips {
             // Each film is named and looked at once for each cell, whatever it shows.
             Some(references) => {
@@ -120,7 +122,8 @@ fn too_much(workflow: &Workflow, resolver: &RefResolver<'_, '_>) -> Option<Span>
             }
             None => workflow.shots.iter().map(|shot| resolver.cells_of(&shot.id.value)).sum(),
         };
-        comparisons = comparisons.saturating_add(examined.saturating_mul(resolver.expansion.top.len()));
+        comparisons = comparisons
+            .saturating_add(examined.saturating_mul(resolver.expansion.cells_of_film(index).len()));
         if comparisons as u64 > limits::MAX_EXPANSION_STEPS {
             return Some(spec.key.span);
         }
@@ -133,12 +136,11 @@ fn too_much(workflow: &Workflow, resolver: &RefResolver<'_, '_>) -> Option<Span>
 fn outputs<'w>(
     spec: &'w FilmSpec,
     workflow: &Workflow,
-    resolver: &RefResolver<'_, 'w>,
+    cells: &[MatrixCell],
     params: &Scope,
     cx: &ExpandCx<'w>,
     problems: &mut Problems,
 ) -> Vec<Option<String>> {
-    let cells = &resolver.expansion.top;
     let mut named: Vec<Option<String>> =
         cells.iter().map(|cell| output(spec, workflow, cell, params, cx, problems)).collect();
     let different: HashSet<&String> = named.iter().flatten().collect();
@@ -171,10 +173,4 @@ fn output<'w>(
         return None;
     }
     Some(name.value)
-}
-
-/// What the templates of a film may use: parameters, and the axes of the workflow's matrix.
-fn cell_scope(cell: &MatrixCell, params: &Scope) -> Scope {
-    let axes = cell.values.iter().map(|(axis, value)| (&**axis, template::axis_value(&value.value)));
-    params.with(axes)
 }

@@ -20,7 +20,7 @@ pub(super) fn names(workflow: &Workflow) -> HashSet<&str> {
             };
             file.into_iter().chain(clip.title.as_ref().map(|title| &title.text))
         });
-        film.output.iter().chain(&film.font).chain(music).chain(sounds).chain(clips)
+        film.output.iter().chain(&film.matrix).chain(&film.font).chain(music).chain(sounds).chain(clips)
     });
     let of_groups = workflow.groups.iter().flat_map(|group| &group.shot_defaults);
     let shot_defaults = workflow.shot_defaults.iter().chain(of_groups).map(|entry| &**entry);
@@ -87,8 +87,9 @@ pub(super) fn mentions(value: &Yaml, name: &str) -> bool {
 }
 
 fn add_shot<'w>(shot: &'w Shot, names: &mut HashSet<&'w str>) {
-    let entries = [&shot.first_frame, &shot.last_frame, &shot.matrix, &shot.pick, &shot.salt];
-    let shared = [&shot.service, &shot.references, &shot.cast, &shot.takes, &shot.retry, &shot.timeout];
+    let Shot { service, references, cast, takes, pick, retry, timeout, repeat_entry, .. } = shot;
+    let entries = [&shot.first_frame, &shot.last_frame, &shot.matrix, &shot.salt, &shot.group_entry];
+    let shared = [service, references, cast, takes, pick, retry, timeout, repeat_entry];
     let shared = shared.into_iter().flatten().map(|entry| &**entry);
     let lines = shot.dialogue.iter().flat_map(|line| std::iter::once(&line.text).chain(&line.speaker));
     for entry in entries.into_iter().flatten().chain(shared).chain(&shot.fields).chain(lines) {

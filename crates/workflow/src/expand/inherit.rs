@@ -10,10 +10,11 @@ use super::resolve;
 use super::used_axes::TopCells;
 use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
-use crate::matrix::{CellSelector, JoinError, JoinedCell, LeftCells, MatrixCell, natural_join};
+use crate::matrix::{self, CellSelector, JoinError, JoinedCell, LeftCells, MatrixCell, natural_join};
 use crate::source::Span;
 use crate::syntax::{Shot, Workflow};
 use crate::work::WorkBudget;
+use crate::yaml::Key;
 
 /// The label of a placeholder on an axis whose value is not picked yet.
 const OPEN_LABEL: &str = "open";
@@ -64,6 +65,34 @@ pub(super) fn cells(
             None
         }
     }
+}
+
+/// The cells of a film with a matrix: each of its own with those of the workflow's that agree.
+pub(super) fn film_cells(
+    key: &Key,
+    own: &[MatrixCell],
+    top: &TopCells,
+    work: &WorkBudget,
+    problems: &mut Problems,
+) -> Option<Vec<MatrixCell>> {
+    let top = LeftCells { cells: &top.cells, index: &top.index, selector: &CellSelector::parse(None) };
+    let mut cells: Vec<MatrixCell> = match natural_join(&top, own, work) {
+        Ok(joined) => joined.into_iter().map(|pair| pair.cell).collect(),
+        Err(JoinError::Unmatched(cell)) => {
+            let label = own[cell].label();
+            let message =
+                format!("no cell of the workflow's matrix agrees with the cell `{label}` of the film");
+            let help = "a film is made in the cells of the workflow's matrix: give the axis values that it has there";
+            problems.push(Diagnostic::error("no-matching-instance", key.span, message).help(help));
+            return None;
+        }
+        Err(JoinError::TooManyCells(_) | JoinError::TooMuchWork) => {
+            problems.push(matrix::too_much_work(key));
+            return None;
+        }
+    };
+    matrix::disambiguate(&mut cells);
+    Some(cells)
 }
 
 fn from_parent(

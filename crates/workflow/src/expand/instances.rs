@@ -30,6 +30,7 @@ pub(super) fn enumerate<'w>(
 ) -> Expansion<'w> {
     let nothing = || Expansion {
         top: vec![MatrixCell::default()],
+        films: Vec::new(),
         top_axes: BTreeSet::new(),
         shots: workflow.shots.iter().map(|_| None).collect(),
         instances: Vec::new(),
@@ -101,7 +102,8 @@ pub(super) fn enumerate<'w>(
             }
         }
     }
-    Expansion { top: axes.top.cells, top_axes: axes.top_label_names, shots, instances }
+    let films = (0..workflow.films.len()).map(|film| axes.of_film(film, cx, problems)).collect();
+    Expansion { films, top: axes.top.cells, top_axes: axes.top_label_names, shots, instances }
 }
 
 /// Reads the keys of a shot that are the same for all its instances; their templates see the parameters only.
@@ -130,7 +132,7 @@ impl<'w> ShotReader<'_, 'w> {
         let timeout = self.read(shot.timeout.as_deref(), shot, problems, |value, entry, problems| {
             syntax::expect_duration(value, &keys::TIMEOUT, entry.key.span, problems)
         });
-        let own = axes.of_shot(shot, index, self.cx, problems);
+        let own = axes.of_shot(index, self.cx, problems);
         let (Ok(takes), Ok(retry), Ok(timeout), Some(own)) = (takes, retry, timeout, own) else {
             return None;
         };

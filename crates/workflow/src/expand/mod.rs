@@ -52,6 +52,7 @@ mod resolve;
 mod retry;
 mod said;
 mod service;
+mod structure;
 mod text_lints;
 mod urls;
 mod used_axes;
@@ -62,6 +63,7 @@ use self::dedup::DiagnosticDedup;
 use self::expansion::{Expansion, Instance};
 use self::params::Params;
 use self::references::RefGraph;
+pub(crate) use self::structure::read as structure;
 use crate::diagnostic::{Diagnostic, Problems, shortened};
 use crate::limits;
 use crate::plan::{Film, Node, NodeIx, PickGroup};
@@ -193,8 +195,7 @@ pub(crate) fn expand<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &m
 
 /// The variables of an instance's templates.
 fn scope(expansion: &Expansion<'_>, instance: &Instance, params: &Params) -> Scope {
-    let axes = &expansion.cell_of(instance).values;
-    let axes = axes.iter().map(|(axis, value)| (&**axis, template::axis_value(&value.value)));
+    let axes = axes::values(expansion.cell_of(instance));
     let expanded = expansion.shot_of(instance);
     let (shot, take) = (expanded.shot, expanded.render_number(instance.cell, instance.take));
     let step = shot.step.as_ref().map(|step| (crate::syntax::STEP, step.number.into()));

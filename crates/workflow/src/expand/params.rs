@@ -24,7 +24,12 @@ pub(super) struct Params {
 impl Params {
     /// Those that the templates of a shot see.
     pub(super) fn for_shot(&self, shot: &Shot) -> &Scope {
-        shot.group.and_then(|group| self.groups.get(group)).unwrap_or(&self.file)
+        self.of_group(shot.group)
+    }
+
+    /// Those of a group, by its index; without one, those of the file.
+    pub(super) fn of_group(&self, group: Option<usize>) -> &Scope {
+        group.and_then(|group| self.groups.get(group)).unwrap_or(&self.file)
     }
 }
 

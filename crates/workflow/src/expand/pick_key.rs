@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::ExpandCx;
+use super::axes::cell_scope;
 use super::fields::is_literal;
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
 use crate::matrix::{AxisValue, MatrixCell};
 use crate::source::Spanned;
 use crate::syntax::keys::{KeySpec, shot as keys};
 use crate::syntax::{self, Entry};
-use crate::template::{self, Scope};
+use crate::template::Scope;
 use crate::yaml::{Key, Yaml, YamlValue};
 
 /// `pick` of a shot as the file has it.
@@ -52,8 +53,7 @@ pub(super) fn read<'w>(
     } else {
         let mut values = Vec::with_capacity(cells.len());
         for cell in cells {
-            let axes = cell.values.iter().map(|(axis, value)| (&**axis, template::axis_value(&value.value)));
-            let rendered = cx.templates.render(&entry.value, &params.with(axes), problems)?;
+            let rendered = cx.templates.render(&entry.value, &cell_scope(cell, params), problems)?;
             let reported = problems.any();
             let value = reader.value(&rendered, problems)?;
             check_axes(&value, &axis_values, problems)?;

@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use indexmap::IndexMap;
-
+use super::product::{DependentAxes, product};
 use super::rules::{Rule, RuleTable};
 use super::zip::{self, ZipGroup};
 use super::{AxisOverride, AxisValue, FileAccess, MatrixCell, axis, equal_cells, exclude, name};
@@ -31,11 +30,12 @@ struct MatrixSpec {
 pub(crate) fn cells(
     matrix_key: &Key,
     matrix: &Yaml,
+    dependent: &DependentAxes<'_>,
     overrides: &[AxisOverride],
     file_access: &FileAccess<'_>,
     problems: &mut Problems,
 ) -> Option<Vec<MatrixCell>> {
-    let mut spec = read(matrix_key, matrix, overrides, file_access, problems)?;
+    let mut spec = read(matrix_key, matrix, dependent, overrides, file_access, problems)?;
     if spec.groups.is_empty() && spec.include.is_empty() {
         problems.push(
             Diagnostic::error("bad-matrix", matrix_key.span, "this matrix has no axis")
@@ -43,8 +43,8 @@ pub(crate) fn cells(
         );
         return None;
     }
-    let mut cells = product(matrix_key, &spec.groups, file_access, problems)?;
-    equal_cells::check_axes(&spec.groups, file_access.tables, problems);
+    let mut cells = product(matrix_key, &mut spec.groups, dependent, file_access, problems)?;
+    name_rows(&mut spec);
     spec.include.retain(|rule| rule.iter().all(|entry| survives_overrides(entry, overrides)));
     let within = exclude_all(&mut cells, &spec, overrides, file_access, problems)
         .and_then(|()| include_all(&mut cells, &spec, overrides, file_access, problems));
@@ -75,6 +75,7 @@ fn survives_overrides((axis, value): &(Key, AxisValue), overrides: &[AxisOverrid
 fn read(
     matrix_key: &Key,
     matrix: &Yaml,
+    dependent: &DependentAxes<'_>,
     overrides: &[AxisOverride],
     file_access: &FileAccess<'_>,
     problems: &mut Problems,
@@ -96,6 +97,9 @@ fn read(
             "zip" => {
                 let zipped = zip::groups(key, value, overrides, file_access, problems);
                 sound &= zipped.map(|zipped| spec.groups.extend(zipped)).is_some();
+            }
+            name if dependent.has(name) && !overrides.iter().any(|replaced| replaced.axis == name) => {
+                spec.groups.push(vec![(key.clone(), Vec::new())]);
             }
             _ => {
                 let values = zip::axis_values(key, value, overrides, file_access, problems);
@@ -130,7 +134,6 @@ fn read(
             sound = false;
         }
     }
-    name_rows(&mut spec);
     sound.then_some(spec)
 }
 
@@ -158,7 +161,7 @@ fn too_many_axes(matrix_key: &Key, count: usize) -> Diagnostic {
         .help(format!("it has at most {}; a table has many columns on one axis", limits::MAX_AXES))
 }
 
-fn too_large(matrix_key: &Key, count: u128) -> Diagnostic {
+pub(super) fn too_large(matrix_key: &Key, count: u128) -> Diagnostic {
     Diagnostic::error(
         "matrix-too-large",
         matrix_key.span,
@@ -236,61 +239,6 @@ pub(crate) fn too_much_work(matrix_key: &Key) -> Diagnostic {
         "the matrices up to this one ask for too much work",
     )
     .help(format!("the cells of a plan have at most {max_values} values; use fewer rules, or fewer cells"))
-}
-
-fn product(
-    matrix_key: &Key,
-    groups: &[ZipGroup],
-    file_access: &FileAccess<'_>,
-    problems: &mut Problems,
-) -> Option<Vec<MatrixCell>> {
-    if groups.is_empty() {
-        return Some(Vec::new());
-    }
-    let length = |group: &ZipGroup| group.first().map_or(0, |(_, values)| values.len());
-    let count = groups.iter().fold(1_u128, |count, group| count.saturating_mul(length(group) as u128));
-    if count > limits::MAX_INSTANCES as u128 {
-        problems.push(too_large(matrix_key, count));
-        return None;
-    }
-    let axes: usize = groups.iter().map(Vec::len).sum();
-    let values = (count as usize).saturating_mul(axes);
-    if values > limits::MAX_CELL_VALUES || !file_access.work.charge(values) {
-        problems.push(too_much_work(matrix_key));
-        return None;
-    }
-    // Each name and label once: cells share them.
-    let named: Vec<Vec<NamedAxis<'_>>> =
-        groups.iter().map(|group| group.iter().map(named_axis).collect()).collect();
-    let mut cells = Vec::with_capacity(count as usize);
-    let mut position = vec![0; groups.len()];
-    for _ in 0..count {
-        let mut cell = MatrixCell { values: IndexMap::with_capacity(axes), label: Vec::with_capacity(axes) };
-        for (group, index) in named.iter().zip(&position) {
-            for (axis, values, labels) in group {
-                cell.values.insert(Arc::clone(axis), values[*index].clone());
-                cell.label.push((Arc::clone(axis), Arc::clone(&labels[*index])));
-            }
-        }
-        cells.push(cell);
-        // The last axis varies fastest.
-        for (index, group) in position.iter_mut().zip(groups).rev() {
-            *index += 1;
-            if *index < length(group) {
-                break;
-            }
-            *index = 0;
-        }
-    }
-    Some(cells)
-}
-
-/// An axis with its values and their labels.
-type NamedAxis<'g> = (Arc<str>, &'g [AxisValue], Vec<Arc<str>>);
-
-fn named_axis((axis, values): &(Key, Vec<AxisValue>)) -> NamedAxis<'_> {
-    let labels = values.iter().map(|value| name::value_label(&value.value).into()).collect();
-    (axis.value.as_str().into(), values, labels)
 }
 
 /// Removes the cells that have all values of a rule; `None` once the budget is exhausted.
@@ -386,7 +334,7 @@ mod tests {
         let files = crate::InMemory::default();
         let (work, tables, odd_cells) = Default::default();
         let file_access = FileAccess { files: &files, work: &work, tables: &tables, odd_cells: &odd_cells };
-        let cells = cells(key, value, &[], &file_access, &mut problems);
+        let cells = cells(key, value, &DependentAxes::none(), &[], &file_access, &mut problems);
         match cells {
             Some(cells) => Ok(cells
                 .iter()

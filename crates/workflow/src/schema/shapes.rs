@@ -50,6 +50,10 @@ pub(super) fn definitions() -> Map<String, Value> {
 pub(super) fn workflow() -> Value {
     let mut schema = object(&workflow::WORKFLOW);
     schema["not"] = json!({ "required": [workflow::FILM.name, workflow::FILMS.name] });
+    // Included files may bring all shots.
+    schema["required"] = json!([workflow::VERSION.name]);
+    schema["anyOf"] =
+        json!([{ "required": [workflow::SHOTS.name] }, { "required": [workflow::INCLUDE.name] }]);
     schema["patternProperties"] = json!({ format!("^{EXTENSION_PREFIX}"): {} });
     // The number of a take needs takes: those of the shot, or of `defaults` here, in a group or in an included file. A mapping may pick an
     // instance of a matrix that another shot or the workflow has.

@@ -37,6 +37,7 @@ struct ShotDefaults {
     references: Option<Arc<Entry>>,
     cast: Option<Arc<Entry>>,
     takes: Option<Arc<Entry>>,
+    pick: Option<Arc<Entry>>,
     retry: Option<Arc<Entry>>,
     timeout: Option<Arc<Entry>>,
 }
@@ -92,6 +93,7 @@ impl ShotDefaults {
             name if name == keys::SERVICE.name => self.service = Some(entry),
             name if name == keys::CAST.name => self.cast = Some(entry),
             name if name == keys::TAKES.name => self.takes = Some(entry),
+            name if name == keys::PICK.name => self.pick = Some(entry),
             name if name == keys::RETRY.name => self.retry = Some(entry),
             _ => self.timeout = Some(entry),
         }
@@ -102,12 +104,13 @@ impl ShotDefaults {
         if shot.note.is_none() {
             shot.note.clone_from(&self.note);
         }
-        let Shot { service, references, cast, takes, retry, timeout, .. } = shot;
+        let Shot { service, references, cast, takes, pick, retry, timeout, .. } = shot;
         for (own, default) in [
             (service, &self.service),
             (references, &self.references),
             (cast, &self.cast),
             (takes, &self.takes),
+            (pick, &self.pick),
             (retry, &self.retry),
             (timeout, &self.timeout),
         ] {
@@ -123,8 +126,8 @@ fn remove_nulls(shot: &mut Shot) {
     if shot.note.as_ref().is_some_and(|note| note.value.is_empty()) {
         shot.note = None;
     }
-    let Shot { service, references, cast, takes, retry, timeout, .. } = shot;
-    for own in [service, references, cast, takes, retry, timeout] {
+    let Shot { service, references, cast, takes, pick, retry, timeout, .. } = shot;
+    for own in [service, references, cast, takes, pick, retry, timeout] {
         if own.as_ref().is_some_and(|entry| entry.value.is_null()) {
             *own = None;
         }

@@ -76,7 +76,8 @@ fn name_in(shots: &Yaml) -> &str {
 /// The largest number at the end of an id that help has.
 const MAX_SUGGESTED_NUMBER: u32 = 9;
 
-fn shots(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Shot> {
+/// The shots of a file.
+pub(super) fn shots(file: &Mapping<'_>, problems: &mut Problems) -> Vec<Shot> {
     let Some((key, value)) = file.get(&keys::SHOTS) else { return Vec::new() };
     let YamlValue::List(items) = &value.value else {
         problems.push(

@@ -61,6 +61,7 @@ fn film(key: &Key, value: &Yaml, problems: &mut Problems) -> Option<FilmSpec> {
         return Some(FilmSpec {
             key: key.clone(),
             output: None,
+            matrix: None,
             size: None,
             fit: Fit::default(),
             frame_rate: None,
@@ -85,6 +86,7 @@ fn spec(key: &Key, film: Mapping<'_>, problems: &mut Problems) -> FilmSpec {
     FilmSpec {
         key: key.clone(),
         output: film.entry(&keys::OUTPUT),
+        matrix: film.entry(&keys::MATRIX),
         size: clip::frame_size(&film, problems),
         fit: film.choice(&keys::FIT, &keys::FITS, problems).unwrap_or_default(),
         font: film.entry(&keys::FONT).filter(|font| !font.value.is_null()),

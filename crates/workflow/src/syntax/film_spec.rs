@@ -13,6 +13,8 @@ pub struct FilmSpec {
     pub key: Key,
     /// The film's file name.
     pub output: Option<Entry>,
+    /// The matrix that it is made once for each cell of.
+    pub matrix: Option<Entry>,
     /// Columns and rows.
     pub size: Option<Spanned<(u32, u32)>>,
     /// Frames per second.

@@ -1,9 +1,9 @@
-//! Reads an included file: parameters, characters, defaults and groups.
+//! Reads an included file: parameters, characters, defaults, groups and shots.
 
 use super::keys::is_extension;
 use super::keys::workflow::{DEFAULTS, FRAGMENT, FRAGMENT_VERSION, PARAMS, WORKFLOW};
 use super::mapping::Mapping;
-use super::{Character, Entry, Group, Param, cast, file_parts, group};
+use super::{Character, Entry, Group, Param, Shot, cast, file, file_parts, group};
 use crate::diagnostic::Problems;
 use crate::source::Spanned;
 use crate::yaml::Yaml;
@@ -16,6 +16,7 @@ pub(crate) struct Fragment {
     pub(crate) cast: Vec<Character>,
     pub(crate) defaults: Vec<Entry>,
     pub(crate) groups: Vec<Group>,
+    pub(crate) shots: Vec<Shot>,
 }
 
 /// The content of an included file, as far as it can be read.
@@ -40,5 +41,6 @@ pub(crate) fn read(tree: &Yaml, problems: &mut Problems) -> Fragment {
         cast: cast::read(&map, true, problems),
         defaults: file_parts::defaults(&map, &DEFAULTS, problems),
         groups: group::read(&map, true, problems),
+        shots: file::shots(&map, problems),
     }
 }

@@ -78,7 +78,14 @@ impl<'y> Mapping<'y> {
                 suggested_keys.extend(nearest(&key.value, self.object.names()));
             }
         }
-        for key in self.object.keys.iter().filter(|key| key.is_required && self.get(key).is_none()) {
+        // Included files may bring all shots.
+        let is_elsewhere = |key: &KeySpec| {
+            key.name == workflow::SHOTS.name
+                && self.object.has(workflow::INCLUDE.name)
+                && self.get(&workflow::INCLUDE).is_some()
+        };
+        let is_missing = |key: &KeySpec| key.is_required && self.get(key).is_none() && !is_elsewhere(key);
+        for key in self.object.keys.iter().filter(|key| is_missing(key)) {
             if suggested_keys.contains(&key.name) {
                 continue;
             }

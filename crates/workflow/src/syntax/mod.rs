@@ -45,6 +45,7 @@ pub use self::param_kind::ParamKind;
 pub use self::params::Param;
 pub(crate) use self::repeat::{STEP, apply as apply_repeats};
 pub(crate) use self::secrets::check as check_secrets;
+pub(crate) use self::shot_ref::group_name;
 pub(crate) use self::value::{
     expect_choice, expect_count, expect_duration, expect_text, one_or_many, report_wrong_type,
 };

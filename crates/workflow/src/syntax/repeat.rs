@@ -95,8 +95,8 @@ fn within_limits(workflow: &Workflow, problems: &mut Problems) -> bool {
 
 /// About the memory of a shot's own values, in bytes.
 fn size_of_shot(shot: &Shot) -> usize {
-    let Shot { first_frame, last_frame, matrix, pick, when, salt, fields, dialogue, needs, .. } = shot;
-    let entries = [first_frame, last_frame, matrix, pick, when, salt].into_iter().flatten().chain(fields);
+    let Shot { first_frame, last_frame, matrix, when, salt, fields, dialogue, needs, .. } = shot;
+    let entries = [first_frame, last_frame, matrix, when, salt].into_iter().flatten().chain(fields);
     let lines = dialogue.iter().flat_map(|line| [Some(&line.text), line.speaker.as_ref()]).flatten();
     entries.chain(lines).map(|entry| size(&entry.value)).sum::<usize>() + 512 + 128 * needs.len()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::keys::shot as keys;
 use super::mapping::Mapping;
-use super::shot_ref::{self, group_name, name};
+use super::shot_ref::{self, name};
 use super::{Continues, Entry, Shot, dialogue, plain_name, value};
 use crate::diagnostic::{Diagnostic, Problems};
 use crate::letters::{name_slug, normalized};
@@ -35,7 +35,8 @@ pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
     let fields = map.others().map(|(key, value)| Entry { key: key.clone(), value: value.clone() });
     Some(Shot {
         note: note(&map, problems),
-        group_name: group(&map, problems),
+        group_entry: map.entry(&keys::GROUP),
+        group_name: None,
         group: None,
         service: map.entry(&keys::SERVICE).map(Arc::new),
         dialogue: dialogue::read(&map, problems),
@@ -45,10 +46,11 @@ pub(super) fn read(item: &Yaml, problems: &mut Problems) -> Option<Shot> {
         references: map.entry(&keys::REFERENCES).map(Arc::new),
         cast: map.entry(&keys::CAST).map(Arc::new),
         matrix: map.entry(&keys::MATRIX),
-        repeat: repeat(&map, problems),
+        repeat_entry: map.entry(&keys::REPEAT).map(Arc::new),
+        repeat: None,
         step: None,
         takes: map.entry(&keys::TAKES).map(Arc::new),
-        pick: map.entry(&keys::PICK),
+        pick: map.entry(&keys::PICK).map(Arc::new),
         needs: needs.unwrap_or_default(),
         when: map.entry(&keys::WHEN),
         salt: map.entry(&keys::SALT),
@@ -67,18 +69,6 @@ fn note(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Arc<str>>>
     }
     let text = value::expect_text(value, &keys::NOTE, key.span, problems)?;
     Some(Spanned::new(text.value.into(), text.span))
-}
-
-/// The name of the group; one such as `1` is a number in YAML.
-fn group(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<String>> {
-    let (key, value) = map.get(&keys::GROUP).filter(|(_, value)| !value.is_null())?;
-    group_name(value, &keys::GROUP, key, problems)
-}
-
-/// The number of steps. One that is wrong leaves a single step, whose templates are checked.
-fn repeat(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<u32>> {
-    let (key, _) = map.get(&keys::REPEAT)?;
-    Some(map.count(&keys::REPEAT, problems).unwrap_or_else(|| Spanned::new(1, key.span)))
 }
 
 fn id(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<String>> {

@@ -46,8 +46,8 @@ pub(super) fn shot_ref(
     }
 }
 
-/// The name of a group.
-pub(super) fn group_name(
+/// The name of a group; one such as `1` is a number in YAML.
+pub(crate) fn group_name(
     value: &Yaml,
     spec: &KeySpec,
     key: &Key,

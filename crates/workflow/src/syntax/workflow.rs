@@ -56,7 +56,9 @@ pub struct Shot {
     pub id: Spanned<String>,
     /// A note for people; no effect.
     pub note: Option<Spanned<Arc<str>>>,
-    /// The name of its group, as the file has it.
+    /// The name of its group, as the file has it; may be a template.
+    pub group_entry: Option<Entry>,
+    /// The name of its group.
     pub group_name: Option<Spanned<String>>,
     /// The index of its group among those of the workflow.
     pub group: Option<usize>,
@@ -76,6 +78,8 @@ pub struct Shot {
     pub cast: Option<Arc<Entry>>,
     /// The matrix that the shot is expanded over.
     pub matrix: Option<Entry>,
+    /// How many steps it has, as the file has it; may be a template.
+    pub repeat_entry: Option<Arc<Entry>>,
     /// How many steps it has, each of which continues the one before; none once the steps are shots.
     pub repeat: Option<Spanned<u32>>,
     /// The step that it is of a repeated shot.
@@ -83,7 +87,7 @@ pub struct Shot {
     /// How many candidates to render.
     pub takes: Option<Arc<Entry>>,
     /// Which of the takes, and of the instances, is used.
-    pub pick: Option<Entry>,
+    pub pick: Option<Arc<Entry>>,
     /// Shots that must finish first, without using a frame of theirs.
     pub needs: Vec<Spanned<ShotRef>>,
     /// Whether the instance is rendered.

@@ -12,7 +12,7 @@ use super::scope::Scope;
 use crate::diagnostic::{did_you_mean, nearest_own, quoted_list};
 
 /// The help where no name is defined.
-const NO_NAMES: &str = "no name is defined here: a parameter can use those above it, a film the parameters and the axes of the file's own `matrix`";
+const NO_NAMES: &str = "no name is defined here: a parameter can use those above it, an axis the parameters and the axes above it, a film the parameters and the axes of its and the file's `matrix`";
 /// The help for code that is none.
 const FORMS: &str =
     "a template is `{{ name }}`, `{{ name | filter }}` or `{% if name == 'value' %}…{% endif %}`";

@@ -22,6 +22,9 @@ const VERSION: u32 = 4;
 pub(crate) struct PlanDocument {
     pub(crate) version: u32,
     pub(crate) workflow: String,
+    /// The workflow's file, for commands in messages.
+    #[serde(skip)]
+    pub(crate) file: String,
     /// The service's identity: `embedded`, or its base URL.
     pub(crate) service: String,
     /// Whether all tasks are free, whatever the price table says.
@@ -159,6 +162,7 @@ impl PlanDocument {
         Self {
             version: VERSION,
             workflow: plan.name().to_owned(),
+            file: "FILE".to_owned(),
             service: services.shown.clone(),
             is_free: services.is_free(),
             prices: table.map(|table| PriceTableInfo {

@@ -140,9 +140,8 @@ fn summary(document: &PlanDocument) -> String {
             if clips == 1 { "clip" } else { "clips" }
         ));
     }
-    let file = document.shots.first().map_or("FILE", |shot| &*shot.location.file);
     for (shot, candidates) in &document.picks {
-        let command = format!("runner pick {} {}", shell::quote(file), shell::quote(shot));
+        let command = format!("runner pick {} {}", shell::quote(&document.file), shell::quote(shot));
         let condition = if is_rendered(document, shot) { "" } else { ", once they are rendered" };
         lines.push(format!("to pick: one of {candidates} of {shot}{condition}: `{command}`"));
     }

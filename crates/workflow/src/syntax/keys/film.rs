@@ -11,6 +11,13 @@ pub(crate) const OUTPUT: KeySpec = KeySpec::new(
     "output: lighthouse.mp4",
 )
 .templated();
+pub(crate) const MATRIX: KeySpec = KeySpec::new(
+    "matrix",
+    Shape::Matrix,
+    "make the film once per combination of values, which its templates and references to shots see; a file name without one of them gets all",
+    "matrix: {shape: [wide, tall]}",
+)
+.templated();
 pub(crate) const SIZE: KeySpec = KeySpec::new(
     "size",
     Shape::FrameSize,
@@ -83,6 +90,7 @@ pub(crate) const FILM: ObjectSpec = ObjectSpec {
     noun: "film",
     keys: &[
         &OUTPUT,
+        &MATRIX,
         &SIZE,
         &FIT,
         &FRAME_RATE,

@@ -24,7 +24,8 @@ pub(crate) const GROUP: KeySpec = KeySpec::new(
     Shape::Id,
     "the group of `groups` whose `params` and `defaults` the shot has",
     "group: storm",
-);
+)
+.templated();
 pub(crate) const CONTINUES: KeySpec = KeySpec::new(
     "continues",
     Shape::ShotRef,
@@ -71,7 +72,8 @@ pub(crate) const REPEAT: KeySpec = KeySpec::new(
     Shape::Count { max: limits::MAX_STEPS },
     "make the shot in so many steps, each of which continues the one before; `{{ step }}` is the number of the step",
     "repeat: 6",
-);
+)
+.templated();
 pub(crate) const TAKES: KeySpec = KeySpec::new(
     "takes",
     Shape::Count { max: limits::MAX_TAKES },
@@ -140,7 +142,7 @@ pub(crate) const SERVICE: KeySpec = KeySpec::new(
 /// What `defaults` may hold besides request fields. A shot's own value overrides it, and `null` removes it.
 pub(crate) const DEFAULTS: ObjectSpec = ObjectSpec {
     noun: "`defaults`",
-    keys: &[&SERVICE, &REFERENCES, &CAST, &TAKES, &RETRY, &TIMEOUT, &NOTE],
+    keys: &[&SERVICE, &REFERENCES, &CAST, &TAKES, &PICK, &RETRY, &TIMEOUT, &NOTE],
     help: "write `defaults: {seconds: 5}`",
     is_open: true,
 };
@@ -153,7 +155,6 @@ pub(crate) fn no_default(name: &str) -> String {
             "a shot cannot come after itself: write it in each shot that follows another"
         }
         "first_frame" | "last_frame" => "a frame belongs to one shot; `references` may be in `defaults`",
-        "pick" => "which one is used is decided for each shot: write it there, or use `runner pick`",
         "salt" => {
             "a salt tells a shot from others that request the same; for all shots there is `run --salt`"
         }

@@ -13,7 +13,7 @@ pub(crate) const NAME: KeySpec = KeySpec::new(
 pub(crate) const INCLUDE: KeySpec = KeySpec::new(
     "include",
     Shape::FileNames,
-    "files whose `params`, `cast`, `defaults` and `groups` are merged in, named from this file's folder",
+    "files whose `params`, `cast`, `defaults`, `groups` and `shots` are merged in, named from this file's folder",
     "include: [looks.yaml]",
 );
 pub(crate) const ALLOW: KeySpec = KeySpec::new(
@@ -62,7 +62,7 @@ pub(crate) const MATRIX: KeySpec = KeySpec::new(
 pub(crate) const SHOTS: KeySpec = KeySpec::new(
     "shots",
     Shape::Shots,
-    "the shots; at least one",
+    "the shots, after those of included files; at least one in all",
     "shots: [{id: harbor, prompt: a quiet harbor}]",
 )
 .required();
@@ -94,8 +94,8 @@ pub(crate) const FRAGMENT_VERSION: KeySpec =
 
 pub(crate) const FRAGMENT: ObjectSpec = ObjectSpec {
     noun: "included file",
-    keys: &[&FRAGMENT_VERSION, &INCLUDE, &PARAMS, &CAST, &DEFAULTS, &GROUPS],
-    help: "it holds `params:`, `cast:`, `defaults:` and `groups:`",
+    keys: &[&FRAGMENT_VERSION, &INCLUDE, &PARAMS, &CAST, &DEFAULTS, &GROUPS, &SHOTS],
+    help: "it holds `params:`, `cast:`, `defaults:`, `groups:` and `shots:`",
     is_open: false,
 };
 
