@@ -65,7 +65,7 @@ codes! {
     "duplicate-id": "two shots have the same id",
     "duplicate-key": "a key occurs twice in a mapping",
     "empty-file": "the file is empty",
-    "equal-cells": "warning: a matrix has the same cell twice",
+    "equal-cells": "warning: two cells of a matrix request the same video",
     "excluded": "a reference needs a shot that its `when` excludes",
     "field-in-text": "warning: a line of a text looks like a field of the shot",
     "file-too-large": "the file is larger than a workflow may be",

@@ -9,7 +9,7 @@ use super::axes::axis_names;
 use super::dedup::DiagnosticDedup;
 use super::expansion::Expansion;
 use super::fields::entry;
-use super::{ExpandCx, free_variables, member_lints, prompt_lints, text_lints, when_lints};
+use super::{ExpandCx, equal_requests, free_variables, member_lints, prompt_lints, text_lints, when_lints};
 use crate::diagnostic::{Diagnostic, Problems, did_you_mean};
 use crate::plan::{Node, RetryOn};
 use crate::syntax::keys::matrix::MATRIX;
@@ -37,6 +37,7 @@ pub(super) fn run(
     text_lints::unused_defaults(workflow, nodes, cx, problems);
     member_lints::run(workflow, &requests, cx, problems);
     sweeps_without_seed(workflow, expansion, &requests, cx, &mut dedup);
+    equal_requests::run(&requests, &mut dedup);
     retries_with_a_seed(&requests, &mut dedup);
     let left_open = |word: Word| {
         let requests = requests.shots(move |node| {

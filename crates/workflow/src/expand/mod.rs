@@ -13,6 +13,7 @@ mod check;
 mod context;
 mod dedup;
 mod dialogue;
+mod equal_requests;
 mod expansion;
 mod fields;
 mod file_names;

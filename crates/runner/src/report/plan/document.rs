@@ -162,7 +162,7 @@ impl PlanDocument {
         Self {
             version: VERSION,
             workflow: plan.name().to_owned(),
-            file: "FILE".to_owned(),
+            file: String::new(),
             service: services.shown.clone(),
             is_free: services.is_free(),
             prices: table.map(|table| PriceTableInfo {

@@ -1,0 +1,71 @@
+//! The lint of instances of a shot that request the same video: each is rendered, and paid for.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::dedup::DiagnosticDedup;
+use super::lints::Requests;
+use crate::diagnostic::Diagnostic;
+use crate::plan::Node;
+
+/// What the nodes of a shot are looked up by: its index, the render, and the values of the request.
+type Asked<'a> = (&'a Arc<str>, Option<u32>, Vec<&'a Value>);
+
+/// Warns of a shot with such instances, with the first two.
+pub(super) fn run(requests: &Requests<'_>, dedup: &mut DiagnosticDedup) {
+    let mut first: HashMap<Asked<'_>, Vec<&Node>> = HashMap::new();
+    let mut equal: BTreeMap<&str, (&Node, &Node, usize)> = BTreeMap::new();
+    for node in requests.nodes().iter().filter(|node| !node.cell.is_empty()) {
+        let values = node.request.iter().map(|(_, value)| value).collect();
+        let alike = first.entry((&node.shot, node.take, values)).or_default();
+        let is_same = |other: &&&Node| {
+            node.inputs == other.inputs
+                && node.salt == other.salt
+                && node.service == other.service
+                && node.request.iter().map(|(name, _)| name).eq(other.request.iter().map(|(name, _)| name))
+        };
+        match alike.iter().find(is_same) {
+            // Equal cells are reported where the matrix has them.
+            Some(other) if other.cell == node.cell => {}
+            Some(other) => equal.entry(&node.shot).or_insert((other, node, 0)).2 += 1,
+            None => alike.push(node),
+        }
+    }
+    for (index, shot) in requests.shots(|node| equal.contains_key(&*node.shot)) {
+        let Some((one, other, count)) = equal.get(shot.id.value.as_str()) else { continue };
+        let differs = |axis: &str| one.cell.get(axis) != other.cell.get(axis);
+        let axes: Vec<String> = other
+            .cell
+            .iter()
+            .map(|(axis, _)| axis)
+            .filter(|axis| differs(axis))
+            .map(|axis| format!("`{axis}`"))
+            .collect();
+        let axes = axes.join(" and ");
+        let names = format!("`{}` and `{}`", one.name, other.name);
+        let (message, help) = if one.dialogue == other.dialogue {
+            let message = format!("{names} request the same video, and both are paid for");
+            (
+                message,
+                format!(
+                    "the request does not depend on {axes}: leave it out of this shot, or write `takes: 2` for several candidates"
+                ),
+            )
+        } else {
+            let message = format!(
+                "{names} differ only in what is said: both request the same video, and both are paid for"
+            );
+            (
+                message,
+                format!("make {axes} a parameter, and run once for each value: nothing is rendered again"),
+            )
+        };
+        let mut warning = Diagnostic::warning("equal-cells", shot.id.span, message).help(help);
+        if *count > 1 {
+            warning = warning.label(format!("{count} instances are like another one"));
+        }
+        dedup.add_of_shot(index, warning);
+    }
+}
