@@ -1,6 +1,6 @@
 //! The guide: each chapter is run in a folder of its own, and prints what the page shows.
 //!
-//! In a page, a block `yaml file=NAME` is a file of the chapter's folder. In a block `console`, lines that begin with `$ ` are commands,
+//! In a page, a block `yaml file=NAME`, or `csv file=NAME`, is a file of the chapter's folder. In a block `console`, lines that begin with `$ ` are commands,
 //! before which variables may be set, and the lines below are all that a command prints: first standard error, then standard output, without blank lines. A line `…` stands
 //! for any number of lines. `console exit=N` says that the block's last command ends with that code.
 
@@ -12,7 +12,7 @@ use crate::support::transcript::{normalize_columns, redact};
 use crate::support::{Output, Project};
 
 /// The chapters that are run.
-const CHAPTERS: [&str; 6] = ["chains", "sweeps", "takes", "money", "services", "teams"];
+const CHAPTERS: [&str; 7] = ["chains", "sweeps", "takes", "patterns", "money", "services", "teams"];
 
 /// A command of a chapter with what it prints.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ fn run_chapter(chapter: &str) {
     while let Some(line) = lines.next() {
         let Some(fence) = line.strip_prefix("```").filter(|fence| !fence.is_empty()) else { continue };
         let block: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-        if let Some(name) = fence.strip_prefix("yaml file=") {
+        if let Some((_, name)) = fence.split_once(" file=") {
             let file = project.file(name);
             fs_err::create_dir_all(file.parent().expect("a folder")).expect("the folder can be made");
             fs_err::write(file, block.join("\n") + "\n").expect("the folder can be written");

@@ -58,9 +58,8 @@ mod work;
 mod yaml;
 
 pub use diagnostic::{
-    CODES, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, allowable, render,
+    CODES, Code, Diagnostic, JsonDiagnostic, JsonSpan, Label, Report, Severity, allowable, render,
 };
-pub use examples::{CodeExample, code_example};
 pub use expand::Instances;
 pub use files::{DirEntry, DirFiles, FileError, Files, InMemory};
 pub use impact::{Impact, impact};

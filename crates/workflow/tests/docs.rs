@@ -158,7 +158,7 @@ fn guide_has_example_of_every_key() {
 #[test]
 fn guide_explains_every_warning() {
     let page = [page(), other_page("prices.md"), other_page("begin.md")].concat();
-    for (code, meaning) in workflow::CODES {
+    for workflow::Code { name: code, meaning, .. } in workflow::CODES.iter() {
         assert!(!meaning.starts_with("warning") || page.contains(&format!("`{code}`")), "{code}");
     }
 }

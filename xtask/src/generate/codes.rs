@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use workflow::{CODES, CodeExample, code_example};
+use workflow::{CODES, Code};
 
 const HEADER: &str = "\
 <!-- Written by `cargo xtask generate` from crates/workflow/src/diagnostic; do not edit. -->
@@ -13,20 +13,17 @@ that leads to a code, and what is reported of it. Codes are stable: a code keeps
 ";
 
 /// The page.
-pub(super) fn codes() -> Result<String, String> {
+pub(super) fn codes() -> String {
     let mut out = HEADER.to_owned();
-    for (code, meaning) in CODES {
-        let example = code_example(code).ok_or_else(|| format!("`{code}` has no example"))?;
-        section(&example, meaning, &mut out);
-    }
-    Ok(out)
+    CODES.iter().for_each(|code| section(code, &mut out));
+    out
 }
 
-fn section(example: &CodeExample, meaning: &str, out: &mut String) {
-    let mut initial = meaning.chars();
+fn section(code: &Code, out: &mut String) {
+    let mut initial = code.meaning.chars();
     let meaning: String = initial.next().into_iter().flat_map(char::to_uppercase).chain(initial).collect();
-    let _ = write!(out, "\n## {}\n\n{meaning}. {}\n", example.code, example.help);
-    if !example.fix.is_empty() {
-        let _ = write!(out, "\n```diff\n{}\n```\n", example.fix);
+    let _ = write!(out, "\n## {}\n\n{meaning}. {}\n", code.name, code.help);
+    if !code.fix.is_empty() {
+        let _ = write!(out, "\n```diff\n{}\n```\n", code.fix);
     }
 }

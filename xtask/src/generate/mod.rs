@@ -76,7 +76,7 @@ fn generated_files(contract: &Contract) -> Result<Vec<GeneratedFile>, String> {
             format!("{:#}\n", engine::sidecar::schema()),
         ),
         whole("docs/reference.md", "openapi.yaml", reference(contract)?),
-        whole("docs/codes.md", "crates/workflow/src/diagnostic", codes::codes()?),
+        whole("docs/codes.md", "crates/workflow/src/diagnostic", codes::codes()),
         GeneratedFile {
             path: "docs/events.md",
             content: Content::Sections(vec![("states", states(&viewer::schema())?)]),

@@ -18,8 +18,8 @@ use crate::report;
 use crate::selection::nodes_by_name;
 
 pub(crate) async fn explain(args: ExplainArgs) -> Result<Exit, CommandError> {
-    if let Some(entry) = explain_code::find(&args.file)? {
-        explain_code::explain(entry, args.format);
+    if let Some(code) = explain_code::find(&args.file)? {
+        explain_code::explain(code, args.format);
         return Ok(Exit::Done);
     }
     let plan = match load::load(&args.file, &args.overrides) {

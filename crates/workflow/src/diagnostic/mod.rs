@@ -10,8 +10,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-pub use self::codes::{CODES, allowable};
-pub(crate) use self::codes::{EXAMPLES, warning_codes};
+pub(crate) use self::codes::warning_codes;
+pub use self::codes::{CODES, Code, allowable};
 pub(crate) use self::problems::Problems;
 pub use self::render::render;
 pub(crate) use self::text::{
@@ -57,7 +57,7 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error at a span.
     pub fn error(code: &'static str, span: Span, message: impl AsRef<str>) -> Self {
-        debug_assert!(CODES.iter().any(|(listed, _)| *listed == code), "`{code}` is missing among the codes");
+        debug_assert!(Code::find(code).is_some(), "`{code}` is missing among the codes");
         Self {
             code,
             severity: Severity::Error,

@@ -81,7 +81,7 @@ pub(super) fn read(value: &Yaml, key: &str, key_span: Span, problems: &mut Probl
                     format!("`{key}` names an image, a video or a sound"),
                 )
                 .label(format!("this is {}", value.kind()))
-                .help(keys::MEDIUM.help),
+                .help(keys::MEDIUM.help()),
             );
             None
         }
@@ -167,7 +167,7 @@ fn by_map(value: &Yaml, key: &str, key_span: Span, problems: &mut Problems) -> O
                         map.span(),
                         format!("`{key}` must have one of `shot`, `file` and `url`"),
                     )
-                    .help(keys::MEDIUM.help),
+                    .help(keys::MEDIUM.help()),
                 );
             }
             return None;

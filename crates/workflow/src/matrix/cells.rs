@@ -219,7 +219,8 @@ fn rules(rules_key: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<R
 
 /// The diagnostic for what is no list of mappings, or no such mapping, with the form that was meant.
 fn no_rules(key: &Key, value: &Yaml) -> Diagnostic {
-    let example = if key.value == keys::EXCLUDE.name { keys::EXCLUDE.example } else { keys::INCLUDE.example };
+    let example =
+        if key.value == keys::EXCLUDE.name { keys::EXCLUDE.example() } else { keys::INCLUDE.example() };
     let name = &key.value;
     let help = match &value.value {
         YamlValue::Map(_) => format!("put a dash before it: `{example}`"),

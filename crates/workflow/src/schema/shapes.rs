@@ -106,9 +106,10 @@ pub(super) fn described(keys: &ObjectSpec, description: &str) -> Value {
 fn object(object: &ObjectSpec) -> Value {
     let properties: Map<String, Value> =
         object.keys.iter().map(|key| (key.name.to_owned(), property(key))).collect();
-    let required: Vec<&str> = object.keys.iter().filter(|key| key.is_required).map(|key| key.name).collect();
+    let required: Vec<&str> =
+        object.keys.iter().filter(|key| key.is_required()).map(|key| key.name).collect();
     let mut schema =
-        json!({ "type": "object", "additionalProperties": object.is_open, "properties": properties });
+        json!({ "type": "object", "additionalProperties": object.is_open(), "properties": properties });
     if !required.is_empty() {
         schema["required"] = json!(required);
     }
@@ -118,11 +119,11 @@ fn object(object: &ObjectSpec) -> Value {
 /// The value of a key: its shape, a template where one may stand, `null` where the key may be absent.
 fn property(key: &KeySpec) -> Value {
     let mut forms = vec![shape(key.shape)];
-    if key.is_template && forms[0].get("type") != Some(&json!("string")) {
+    if key.is_template() && forms[0].get("type") != Some(&json!("string")) {
         forms.push(template());
     }
     // An empty `continues` is more likely a mistake than a way to leave it out.
-    if !key.is_required && !matches!(key.shape, Shape::ShotRef | Shape::Any) {
+    if !key.is_required() && !matches!(key.shape, Shape::ShotRef | Shape::Any) {
         forms.push(json!({ "type": "null" }));
     }
     let mut schema = match <[Value; 1]>::try_from(forms) {
@@ -130,7 +131,7 @@ fn property(key: &KeySpec) -> Value {
         Ok([only]) => json!({ "allOf": [only] }),
         Err(forms) => json!({ "anyOf": forms }),
     };
-    schema["description"] = json!(key.doc);
+    schema["description"] = json!(key.doc());
     schema
 }
 

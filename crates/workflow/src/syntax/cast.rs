@@ -46,7 +46,7 @@ fn character(key: &Key, value: &Yaml, is_included: bool, problems: &mut Problems
         problems.push(
             Diagnostic::error("wrong-type", value.span.or(key.span), message)
                 .label(format!("this is {}", value.kind()))
-                .help(keys::CHARACTER.help),
+                .help(keys::CHARACTER.help()),
         );
         return None;
     }
@@ -58,8 +58,8 @@ fn character(key: &Key, value: &Yaml, is_included: bool, problems: &mut Problems
         let message = format!("nothing is known of `{}`", key.value);
         problems.push(Diagnostic::error("missing-key", key.span, message).help(format!(
             "add `{}` or `{}`",
-            keys::DESCRIPTION.example,
-            keys::STILLS.example
+            keys::DESCRIPTION.example(),
+            keys::STILLS.example()
         )));
     }
     Some(Character { key: key.clone(), description, stills, voice, is_included })

@@ -78,7 +78,7 @@ fn source(map: &Mapping<'_>, problems: &mut Problems) -> Option<ClipSourceSpec> 
             return None;
         }
         let message = "this clip shows nothing";
-        problems.push(Diagnostic::error("missing-key", map.span(), message).help(keys::CLIP.help));
+        problems.push(Diagnostic::error("missing-key", map.span(), message).help(keys::CLIP.help()));
         return None;
     };
     if let Some((other, other_name, _)) = written.next() {
@@ -188,7 +188,7 @@ pub(super) fn parsed<T: FromStr>(
     let help = if is_number && is_fit("f") && is_fit("s") {
         format!("write `{0}: {text}f` for frames, or `{0}: {text}s` for seconds", key.name)
     } else {
-        format!("write `{}`", key.example)
+        format!("write `{}`", key.example())
     };
     let message = format!("`{}` must be {}", key.name, key.shape);
     problems.push(Diagnostic::error("wrong-type", value.span.or(written.span), message).help(help));
@@ -208,7 +208,7 @@ pub(super) fn length(
         return Some(length);
     }
     let message = format!("`{}` must be longer than zero", key.name);
-    problems.push(Diagnostic::error(code, length.span, message).help(format!("write `{}`", key.example)));
+    problems.push(Diagnostic::error(code, length.span, message).help(format!("write `{}`", key.example())));
     None
 }
 
@@ -225,7 +225,7 @@ fn transition(map: &Mapping<'_>, problems: &mut Problems) -> Option<Spanned<Tran
         .collect();
     let [(kind, written, value)] = kinds.as_slice() else {
         let message = "a transition is one of `dissolve`, `fade` and `wipe`";
-        problems.push(Diagnostic::error("bad-film", map.span(), message).help(keys::TRANSITION_KINDS.help));
+        problems.push(Diagnostic::error("bad-film", map.span(), message).help(keys::TRANSITION_KINDS.help()));
         return None;
     };
     let transition = if kind.name == keys::DISSOLVE.name {

@@ -17,8 +17,9 @@ use crate::yaml::{Yaml, YamlValue};
 /// The workflow in a tree, as far as it can be read; `None` if the file is not a mapping.
 pub(crate) fn read(tree: &Yaml, source: &Source, problems: &mut Problems) -> Option<Workflow> {
     if tree.is_null() {
-        problems
-            .push(Diagnostic::error("empty-file", tree.span, "this file is empty").help(keys::WORKFLOW.help));
+        problems.push(
+            Diagnostic::error("empty-file", tree.span, "this file is empty").help(keys::WORKFLOW.help()),
+        );
         return None;
     }
     let file = Mapping::read_file(tree, &keys::WORKFLOW, problems)?;

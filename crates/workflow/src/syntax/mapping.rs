@@ -52,7 +52,7 @@ impl<'y> Mapping<'y> {
             problems.push(
                 Diagnostic::error("wrong-type", value.span.or(fallback), message)
                     .label(format!("this is {}", value.kind()))
-                    .help(object.help),
+                    .help(object.help()),
             );
             return None;
         };
@@ -63,7 +63,7 @@ impl<'y> Mapping<'y> {
     /// Reports unknown and missing keys. A missing key that an unknown one was probably meant to be is reported once.
     fn check_keys(&self, extensions: bool, problems: &mut Problems) {
         let mut suggested_keys = Vec::new();
-        if !self.object.is_open {
+        if !self.object.is_open() {
             for (key, _) in self.others().filter(|(key, _)| !(extensions && is_extension(&key.value))) {
                 let unknown = self.object.unknown_key(key);
                 let help = misplaced(self.object, &key.value)
@@ -84,7 +84,7 @@ impl<'y> Mapping<'y> {
                 && self.object.has(workflow::INCLUDE.name)
                 && self.get(&workflow::INCLUDE).is_some()
         };
-        let is_missing = |key: &KeySpec| key.is_required && self.get(key).is_none() && !is_elsewhere(key);
+        let is_missing = |key: &KeySpec| key.is_required() && self.get(key).is_none() && !is_elsewhere(key);
         for key in self.object.keys.iter().filter(|key| is_missing(key)) {
             if suggested_keys.contains(&key.name) {
                 continue;
@@ -94,11 +94,11 @@ impl<'y> Mapping<'y> {
             let diagnostic = Diagnostic::error(
                 "missing-key",
                 misspelled.map_or(self.span, |(other, _)| other.span),
-                format!("`{}` is missing: every {} has one", key.name, self.object.noun),
+                format!("`{}` is missing: every {} has one", key.name, self.object.noun()),
             );
             problems.push(diagnostic.help(match misspelled {
                 Some((other, _)) => format!("write `{}` instead of `{}`", key.name, other.value),
-                None => format!("add `{}`", key.example),
+                None => format!("add `{}`", key.example()),
             }));
         }
     }
@@ -133,7 +133,7 @@ impl<'y> Mapping<'y> {
 
     /// A key as it is written, and its value.
     pub(crate) fn get(&self, key: &KeySpec) -> Option<(&'y Key, &'y Yaml)> {
-        debug_assert!(self.object.has(key.name), "`{}` has no key `{}`", self.object.noun, key.name);
+        debug_assert!(self.object.has(key.name), "`{}` has no key `{}`", self.object.noun(), key.name);
         self.entries.iter().find(|(written, _)| written.value == key.name).map(|(key, value)| (key, value))
     }
 

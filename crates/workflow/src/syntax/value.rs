@@ -55,7 +55,7 @@ fn suggestion(key: &KeySpec, shape: Shape, value: &Yaml) -> String {
         {
             format!("write `{name}: {choice}`")
         }
-        _ => format!("write `{}`", key.example),
+        _ => format!("write `{}`", key.example()),
     }
 }
 
@@ -69,7 +69,7 @@ fn count_suggestion(key: &KeySpec, max: u64, written: &str, is_quoted: bool) -> 
             format!("write it without quotes: `{name}: {number}`")
         }
         Ok(number) => format!("write a whole number, such as `{name}: {}`", number.trunc()),
-        Err(_) => format!("write `{}`", key.example),
+        Err(_) => format!("write `{}`", key.example()),
     }
 }
 
@@ -211,7 +211,7 @@ pub(crate) fn expect_duration(
         .label(format!("this is {}", value.kind()))
         .help(match duration {
             Some(duration) if !duration.is_zero() => format!("a week at most: `{}: 168h`", key.name),
-            _ => format!("write `{}`", key.example),
+            _ => format!("write `{}`", key.example()),
         }),
     );
     None

@@ -18,20 +18,21 @@ mod shape;
 pub(crate) mod shot;
 pub(crate) mod soundtrack;
 mod spec;
+mod texts;
 pub(crate) mod workflow;
 
 pub(crate) use self::misplaced::misplaced;
 pub(crate) use self::shape::Shape;
-use self::spec::names_of;
 pub(crate) use self::spec::{
     EXTENSION_HELP, EXTENSION_PREFIX, KeySpec, ObjectSpec, is_extension, is_field, name_of,
 };
+use self::spec::{names_of, object};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 /// All mappings of the file format.
-const ALL: [&ObjectSpec; 25] = [
+const ALL: [&ObjectSpec; 27] = [
     &group::GROUP,
     &cast::CHARACTER,
     &soundtrack::MUSIC,
@@ -43,6 +44,7 @@ const ALL: [&ObjectSpec; 25] = [
     &film::TRANSITION_KINDS,
     &film::SUBTITLE_KEYS,
     &shot::SHOT,
+    &shot::DEFAULTS,
     &dialogue::LINE,
     &retry::RETRY,
     &medium::MEDIUM,
@@ -57,6 +59,7 @@ const ALL: [&ObjectSpec; 25] = [
     &services::LIMIT,
     &prices::PRICE_TABLE,
     &prices::PRICE,
+    &prices::EXCHANGE_RATE,
 ];
 
 /// Whether the value of a key is a text or a name, or a list of them, in whatever mapping it is: a number there is a name of digits.
@@ -93,35 +96,15 @@ fn names_of_shapes(is_wanted: fn(&Shape) -> bool) -> HashSet<&'static str> {
 
 /// The tables of keys in the guide, each under its name, in Markdown.
 pub fn key_tables() -> Vec<(&'static str, String)> {
-    [
-        ("workflow", &workflow::WORKFLOW),
-        ("shot", &shot::SHOT),
-        ("group", &group::GROUP),
-        ("character", &cast::CHARACTER),
-        ("dialogue", &dialogue::LINE),
-        ("retry", &retry::RETRY),
-        ("parameter", &params::PARAM),
-        ("medium", &medium::MEDIUM),
-        ("matrix", &matrix::MATRIX),
-        ("film", &film::FILM),
-        ("clip", &film::CLIP),
-        ("transition", &film::TRANSITION_KINDS),
-        ("subtitles", &film::SUBTITLE_KEYS),
-        ("music", &soundtrack::MUSIC),
-        ("voice", &soundtrack::VOICE),
-        ("price", &prices::PRICE),
-        ("service", &services::SERVICE),
-        ("limit", &services::LIMIT),
-    ]
-    .map(|(name, object)| (name, table(object)))
-    .into()
+    let in_guide = ALL.iter().filter(|object| texts::Texts::of(object.path).has("in-guide"));
+    in_guide.map(|object| (object.path, table(object))).collect()
 }
 
 fn table(object: &ObjectSpec) -> String {
     let mut out = String::from("| key | value | meaning |\n|---|---|---|\n");
     for key in object.keys {
-        let required = if key.is_required { "; required" } else { "" };
-        let _ = writeln!(out, "| `{}` | {} | {}{required} |", key.name, key.shape, key.doc);
+        let required = if key.is_required() { "; required" } else { "" };
+        let _ = writeln!(out, "| `{}` | {} | {}{required} |", key.name, key.shape, key.doc());
     }
     out
 }
@@ -135,8 +118,8 @@ mod tests {
         for object in ALL {
             for (index, key) in object.keys.iter().enumerate() {
                 assert!(object.keys[..index].iter().all(|other| other.name != key.name), "{}", key.name);
-                assert!(!key.doc.is_empty() && !key.doc.contains(['|', '\n']), "{}", key.name);
-                assert!(key.example.contains(&format!("{}:", key.name)), "{}", key.name);
+                assert!(!key.doc().contains(['|', '\n']), "{}", key.name);
+                assert!(key.example().contains(&format!("{}:", key.name)), "{}", key.name);
             }
         }
     }

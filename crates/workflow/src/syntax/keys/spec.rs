@@ -3,6 +3,7 @@
 use contract::Contract;
 
 use super::Shape;
+use super::texts::Texts;
 use crate::diagnostic::{Diagnostic, did_you_mean, quoted_list};
 use crate::yaml;
 
@@ -25,50 +26,70 @@ const MAX_LISTED_KEYS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct KeySpec {
     pub(crate) name: &'static str,
+    /// Its mapping and its name, by which keys.txt has its texts.
+    pub(super) path: &'static str,
     /// The shape of its value, with its bounds.
     pub(crate) shape: Shape,
-    /// Its meaning: a fragment in Markdown, for editors and for the guide.
-    pub(crate) doc: &'static str,
-    /// A line of YAML that is right, for messages about a wrong or missing value.
-    pub(crate) example: &'static str,
-    /// Whether the mapping is wrong without it.
-    pub(crate) is_required: bool,
-    /// Whether its value may be a template.
-    pub(crate) is_template: bool,
 }
 
 impl KeySpec {
-    pub(super) const fn new(
-        name: &'static str,
-        shape: Shape,
-        doc: &'static str,
-        example: &'static str,
-    ) -> Self {
-        Self { name, shape, doc, example, is_required: false, is_template: false }
+    /// Its meaning: a fragment in Markdown, for editors and for the guide.
+    pub(crate) fn doc(&self) -> &'static str {
+        Texts::of(self.path).meaning
     }
 
-    pub(super) const fn required(self) -> Self {
-        Self { is_required: true, ..self }
+    /// A line of YAML that is right, for messages about a wrong or missing value.
+    pub(crate) fn example(&self) -> &'static str {
+        Texts::of(self.path).example
     }
 
-    pub(super) const fn templated(self) -> Self {
-        Self { is_template: true, ..self }
+    /// Whether the mapping is wrong without it.
+    pub(crate) fn is_required(&self) -> bool {
+        Texts::of(self.path).has("required")
+    }
+
+    /// Whether its value may be a template.
+    pub(crate) fn is_template(&self) -> bool {
+        Texts::of(self.path).has("templated")
     }
 }
 
 /// A mapping of the file format and its keys.
 #[derive(Debug)]
 pub(crate) struct ObjectSpec {
-    /// Its name in messages: `shot`.
-    pub(crate) noun: &'static str,
+    /// The name of its block in keys.txt.
+    pub(super) path: &'static str,
     pub(crate) keys: &'static [&'static KeySpec],
-    /// The help for a value that is not a mapping.
-    pub(crate) help: &'static str,
-    /// Whether it has other keys too, which are read by other rules: request fields, names of axes.
-    pub(crate) is_open: bool,
 }
 
+/// A mapping and its keys in the order of the guide. A key without a name and a shape is one of another mapping.
+macro_rules! object {
+    ($object:ident = $path:literal: $($key:ident $(= $name:literal: $shape:expr)?),* $(,)?) => {
+        $($(
+            pub(crate) const $key: super::KeySpec =
+                super::KeySpec { name: $name, path: concat!($path, ".", $name), shape: $shape };
+        )?)*
+        pub(crate) const $object: super::ObjectSpec = super::ObjectSpec { path: $path, keys: &[$(&$key),*] };
+    };
+}
+pub(super) use object;
+
 impl ObjectSpec {
+    /// Its name in messages: `shot`.
+    pub(crate) fn noun(&self) -> &'static str {
+        Texts::of(self.path).meaning
+    }
+
+    /// The help for a value that is not a mapping.
+    pub(crate) fn help(&self) -> &'static str {
+        Texts::of(self.path).example
+    }
+
+    /// Whether it has other keys too, which are read by other rules: request fields, names of axes.
+    pub(crate) fn is_open(&self) -> bool {
+        Texts::of(self.path).has("open")
+    }
+
     /// The key of a name.
     pub(crate) fn key(&self, name: &str) -> Option<&'static KeySpec> {
         self.keys.iter().copied().find(|key| key.name == name)
@@ -86,11 +107,12 @@ impl ObjectSpec {
 
     /// Its noun with an article: `a shot`.
     pub(crate) fn described(&self) -> String {
-        if self.noun.starts_with('`') {
-            return self.noun.to_owned();
+        let noun = self.noun();
+        if noun.starts_with('`') {
+            return noun.to_owned();
         }
-        let article = if self.noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-        format!("{article} {}", self.noun)
+        let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        format!("{article} {noun}")
     }
 
     /// The report of a key that it does not have.
