@@ -24,7 +24,7 @@ const MAX_RUNS: usize = 16;
 const ASKED: &str = "SELECT w.instance, SUM(w.state = 'open'), SUM(w.state IN ('open', 'done')), SUM(w.state IN ('withdrawn', 'failed') AND w.render > 1
     AND EXISTS (SELECT 1 FROM renders r JOIN attempts a ON a.key = r.request || CASE r.number WHEN 1 THEN '' ELSE '#' || r.number END
         WHERE r.instance = w.instance AND r.render = w.render AND a.state NOT IN ('failed', 'refused', 'not-accepted')))
-    FROM wishes w GROUP BY w.instance";
+    , SUM(w.state <> 'withdrawn') FROM wishes w GROUP BY w.instance";
 
 /// The longest chain of shots that continue each other.
 const MAX_CHAIN: usize = 3;
@@ -55,8 +55,9 @@ impl Shot {
     }
 }
 
-/// By shot, how many renders were asked for: those that are not done, those with the done ones, and those that were withdrawn, or lost, once they had begun.
-type Asked = BTreeMap<String, [usize; 3]>;
+/// By shot, how many renders were asked for: those that are not done, those with the done ones, those that were withdrawn, or lost, once they had begun,
+/// and all that were not withdrawn.
+type Asked = BTreeMap<String, [usize; 4]>;
 
 pub(super) struct Project<'a> {
     program: &'a Path,
@@ -230,23 +231,26 @@ impl<'a> Project<'a> {
         let Ok(mut statement) = connection.prepare(ASKED) else { return Ok(Asked::new()) };
         let rows = statement.query_map([], |row| {
             let count = |index| row.get::<_, u32>(index).map(|count| count as usize);
-            Ok((row.get(0)?, [count(1)?, count(2)?, count(3)?]))
+            Ok((row.get(0)?, [count(1)?, count(2)?, count(3)?, count(4)?]))
         });
         rows.and_then(Iterator::collect).map_err(|error| format!("the ledger cannot be read: {error}"))
     }
 
-    /// Each command has asked for one render of a shot at most, and for none where it could continue one.
+    /// Each command has asked for one render of a shot at most, and for none where it could continue one. What has failed is not asked for again
+    /// by itself; it may be done by a run that renders the shot, under that number, for a new video of the one before.
     fn check_asked(&self, commands: &[Vec<String>], before: &Asked) -> Result<(), String> {
         let after = self.asked()?;
         for Shot { name, .. } in &self.shots {
             let of = |asked: &Asked| asked.get(name).copied().unwrap_or_default();
-            let ([open, before, _], [_, after, _]) = (of(before), of(&after));
+            let ([open, _, _, before], [open_after, _, _, after]) = (of(before), of(&after));
             let may_ask = match commands {
                 [only] if open > 0 && !only.iter().any(|argument| argument == "--new") => 0,
                 _ => commands.iter().filter(|command| command.contains(name)).count(),
             };
-            if after > before + may_ask {
-                return Err(format!("{name}: {before} renders asked for, {may_ask} more, now {after}"));
+            if after > before + may_ask || open_after > open + may_ask {
+                return Err(format!(
+                    "{name}: {before} renders asked for, {open} of them open, {may_ask} more; now {after}, {open_after} open"
+                ));
             }
         }
         self.check_paid(&after, false)
@@ -255,7 +259,7 @@ impl<'a> Project<'a> {
     /// A shot was paid for once, and for each render that was asked for; one that continues another, for each video of that.
     fn check_paid(&self, asked: &Asked, is_end: bool) -> Result<(), String> {
         for Shot { name, continues, .. } in &self.shots {
-            let [_, asked, withdrawn] = asked.get(name).copied().unwrap_or_default();
+            let [_, asked, withdrawn, _] = asked.get(name).copied().unwrap_or_default();
             let of_file = usize::from(!self.early.contains(name));
             let at_least = if is_end { (of_file + asked).max(1) } else { 0 };
             // What was asked for may be in flight when the shot before it gets another video: then it is rendered for that, too.
