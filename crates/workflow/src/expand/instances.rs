@@ -30,7 +30,7 @@ pub(super) fn enumerate<'w>(
 ) -> Expansion<'w> {
     let nothing = || Expansion {
         top: vec![MatrixCell::default()],
-        films: Vec::new(),
+        films: vec![Some(Vec::new()); workflow.films.len()],
         top_axes: BTreeSet::new(),
         shots: workflow.shots.iter().map(|_| None).collect(),
         instances: Vec::new(),
