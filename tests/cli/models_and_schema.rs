@@ -77,10 +77,21 @@ fn descriptions_are_compared() {
     let new = old.replace("maximum: 15", "maximum: 10").replace("default: 480p", "default: 720p");
     fs_err::write(project.file("new.yaml"), new).expect("a writable folder");
     fs_err::write(project.file("twice.yaml"), "openapi: 3.0.3\nopenapi: 3.0.3\n").expect("a writable folder");
+    let plain = "openapi: 3.0.3\ninfo: {title: t, version: '1'}\npaths:\n  /clips:\n    post: {responses: {'200': {description: a task}}}\n";
+    for (name, text) in [
+        ("plain.yaml", plain.to_owned()),
+        ("plainer.yaml", plain.replace("post", "put")),
+        ("newer.yaml", plain.replace("3.0.3", "3.1.0")),
+    ] {
+        fs_err::write(project.file(name), text).expect("a writable folder");
+    }
     for (name, exit, arguments) in [
         ("services_diff_compatible", 0, &["new.yaml", "xai"][..]),
         ("services_diff_breaking", 1, &["xai", "new.yaml", "--workflow", "sea.yaml"]),
         ("services_diff_invalid", 2, &["xai", "twice.yaml"]),
+        ("services_diff_plain", 1, &["plain.yaml", "plainer.yaml"]),
+        ("services_diff_plain_of_3_1", 2, &["plain.yaml", "newer.yaml"]),
+        ("services_diff_plain_with_workflow", 2, &["plain.yaml", "xai", "--workflow", "sea.yaml"]),
         ("services_diff_missing_workflow", 2, &["xai", "new.yaml", "--workflow", "dune.yaml"]),
     ] {
         cli_snapshot!(name, project.runner(&[&["services", "diff"], arguments].concat()).expect(exit));

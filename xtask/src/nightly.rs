@@ -52,6 +52,7 @@ const STEPS: &[Step] = &[
     step("cluster", "xtask cluster test"),
     // The service from outside. Each says what it did not check where a registry cannot be reached.
     step("conformance", "xtask conformance"),
+    step("tools", "xtask conformance --tools"),
     step("clients", "xtask clients"),
     step("handover", "xtask handover"),
 ];

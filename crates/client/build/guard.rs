@@ -17,28 +17,22 @@ pub(crate) fn check(document: &Value, generated: &File) -> Result<(), String> {
         let fields = structs.get(component).ok_or_else(|| {
             format!("openapi.yaml, at {pointer}: the generator makes no struct of this object; keep its name in CamelCase")
         })?;
-        for (name, property) in properties {
+        for name in properties.keys() {
             if !fields.contains(name) {
                 return Err(format!(
                     "openapi.yaml, at {pointer}/properties/{name}: the generator drops this property; take what stands \
                      beside `properties` out of the codegen view (crates/contract/src/view/codegen.rs)"
                 ));
             }
-            refuse_inline_object(&format!("{pointer}/properties/{name}"), property)?;
         }
     }
-    Ok(())
-}
-
-/// Rejects inline objects: the generator chooses their struct names, so their properties cannot be checked.
-fn refuse_inline_object(pointer: &str, schema: &Value) -> Result<(), String> {
-    let inline = |schema: &Value| schema.get("properties").is_some_and(Value::is_object);
-    if inline(schema) || schema.get("items").is_some_and(inline) {
-        return Err(format!(
-            "openapi.yaml, at {pointer}: this is an inline object; make it a component and refer to it"
-        ));
+    match contract::inline_objects(document).first() {
+        None => Ok(()),
+        Some((component, name)) => Err(format!(
+            "openapi.yaml, at /components/schemas/{component}/properties/{name}: this is an inline object; make it a \
+             component and refer to it"
+        )),
     }
-    Ok(())
 }
 
 /// The structs of the module `types` by name, each with the names that its fields have on the wire.

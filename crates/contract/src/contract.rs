@@ -24,7 +24,7 @@ const EMBEDDED: &str = include_str!(concat!(env!("OUT_DIR"), "/openapi.json"));
 #[derive(Debug)]
 pub struct Contract {
     document: Value,
-    spec: Spec,
+    pub(crate) spec: Spec,
     #[cfg(feature = "validate")]
     checks: Checks,
 }

@@ -45,6 +45,7 @@ pub use spec::{
     Parameter, Placement, Pointer, PollError, Refused, ResolutionSource, Rule, RuleLocation, Severity,
     SpecError, TaskState, Word, escape,
 };
+pub use view::inline_objects;
 pub use violation::Violation;
 #[cfg(feature = "validate")]
 pub use with_models::ModelError;

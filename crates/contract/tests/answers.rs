@@ -256,6 +256,21 @@ fn refusal_needs_the_services_own_form() {
     }
 }
 
+/// The document requires neither of an error.
+#[test]
+fn error_without_code_and_param_is_read() {
+    let body = r#"{"error":{"message":"no","type":"invalid_request_error"}}"#;
+    let refusal = refusal(400, body);
+    assert_eq!(refusal.refused, Some(Refused::Invalid));
+    let error = refusal.error.expect("an error");
+    assert_eq!((error.message.as_str(), error.code, error.param), ("no", None, None));
+    for (error, message, code) in [("{}", "", None), (r#"{"code":"nsfw"}"#, "", Some("nsfw"))] {
+        let task = read(&format!(r#"{{"id":"t","status":"failed","error":{error}}}"#), Some("t"));
+        let (error, _) = task.expect("a task").error.expect("an error");
+        assert_eq!((error.message.as_str(), error.code.as_deref()), (message, code));
+    }
+}
+
 #[test]
 fn error_is_read_in_every_supported_form() {
     for (body, message, code) in [

@@ -3,7 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 
 use contract::Contract;
-use contract::diff::{Diff, diff};
+use contract::diff::{Diff, check_document, diff, diff_documents};
 use serde_json::{Value, json};
 
 type Patch = fn(&mut Value);
@@ -18,7 +18,7 @@ const EDITS: [(&str, Patch); 14] = [
         push(&mut s["VideoRequestB"]["required"], json!("consent"));
     }),
     ("a field that is gone", |s| {
-        remove(&mut s["VideoRequestA"]["properties"], "camera_fixed");
+        remove(&mut s["VideoRequestA"]["properties"], "response_format");
     }),
     ("a field that answers lose, and one that they may lose", |s| {
         remove(&mut s["Task"]["properties"], "expires_at");
@@ -59,6 +59,7 @@ const EDITS: [(&str, Patch); 14] = [
             "message": "`size` cannot be combined with `image`", "reject": { "required": ["size", "image"] },
         });
         rules.push(rule);
+        s["VideoRequestB"]["not"]["anyOf"].as_array_mut().expect("a list").remove(0);
         remove(&mut s["Task"], "x-rules");
     }),
     ("warnings more, less, about something else, and as errors", |s| {
@@ -197,6 +198,57 @@ fn diff_of_equal_contracts_is_empty() {
     let unchanged = compared(Contract::embedded(), &after(|_| {}));
     assert_eq!((unchanged.changes.len(), unchanged.breaks()), (0, false));
     assert_eq!(unchanged.to_text(), "version 1.0.0 as before: nothing changed for callers\n");
+}
+
+/// What is left to do in the newer document.
+#[test]
+fn diff_names_what_the_document_has_to_change_too() {
+    let renamed = after(|d| {
+        let schema = &mut d["components"]["schemas"]["VideoRequestA"];
+        let properties = schema["properties"].as_object_mut().expect("fields");
+        let image = properties.shift_remove("image").expect("a field");
+        properties.insert("picture".to_owned(), image);
+        schema["x-inputs"]["first_frame"]["data_field"] = json!("picture");
+    });
+    let nameless = after(|d| {
+        let object = json!({ "type": "object", "properties": { "zoom": { "type": "number" } } });
+        let schemas = &mut d["components"]["schemas"];
+        schemas["VideoRequestA"]["properties"]["camera"] = object.clone();
+        schemas["VideoRequestB"]["properties"]["shots"] = json!({ "type": "array", "items": object });
+    });
+    let texts = [renamed, nameless].map(|new| compared(Contract::embedded(), &new).to_text());
+    insta::assert_snapshot!(texts.join("\n"));
+}
+
+/// Documents of services as they publish them.
+#[test]
+fn diff_plain_documents_compares_operations_parameters_and_schemas() {
+    let before = json!({
+        "openapi": "3.0.3",
+        "info": { "title": "t", "version": "1" },
+        "paths": { "/clips": { "post": {
+            "parameters": [{ "name": "wait", "in": "query", "schema": { "type": "integer" } }],
+            "requestBody": { "content": { "application/json": { "schema": { "type": "object", "properties": {
+                "image": { "oneOf": [{ "type": "string" }, { "type": "object" }] },
+                "seed": { "type": "integer" },
+            } } } } },
+            "responses": { "200": { "description": "a task" } },
+        } } },
+    });
+    let mut after = before.clone();
+    let post = &mut after["paths"]["/clips"]["post"];
+    post["parameters"] = json!([]);
+    let properties = &mut post["requestBody"]["content"]["application/json"]["schema"]["properties"];
+    properties["seed"]["maximum"] = json!(9);
+    push(&mut properties["image"]["oneOf"], json!({ "type": "array" }));
+    after["paths"]["/clips/{id}"] = json!({ "get": {}, "delete": "no operation" });
+    insta::assert_snapshot!(diff_documents(&before, &after).expect("two documents").to_text());
+    after["openapi"] = json!("2.0");
+    let error = check_document(&after).expect_err("another format");
+    assert_eq!(error.pointer, "/openapi");
+    // Of the same kind as a description.
+    let description = Contract::embedded().document();
+    assert!(diff_documents(description, description).expect("a document").changes.is_empty());
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn edit_new_enum_value_needs_no_code() {
 #[test]
 fn edit_inconsistent_document_is_refused_with_its_pointer() {
     type Edit = fn(&mut Value);
-    let edits: [(&str, Edit); 36] = [
+    let edits: [(&str, Edit); 37] = [
         ("OpenAPI 3.1", |d| d["openapi"] = json!("3.1.0")),
         ("not an OpenAPI document", |d| *d = json!({ "swagger": "2.0" })),
         ("a list instead of a document", |d| *d = json!([])),
@@ -178,6 +178,10 @@ fn edit_inconsistent_document_is_refused_with_its_pointer() {
         }),
         ("a rule that is no schema", |d| {
             d["components"]["schemas"]["VideoRequestB"]["x-rules"][0]["reject"] = json!({ "type": "text" });
+        }),
+        ("a field of several types", |d| {
+            d["components"]["schemas"]["VideoRequestB"]["properties"]["image"] =
+                json!({ "oneOf": [{ "type": "string" }, { "type": "object" }] });
         }),
         ("a pattern that is none", |d| {
             d["components"]["schemas"]["VideoRequestB"]["properties"]["size"]["pattern"] = json!("^(");

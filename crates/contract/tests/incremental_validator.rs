@@ -117,13 +117,13 @@ proptest! {
 fn unchanged_field_is_checked_with_changed_ones() {
     let contract = Contract::embedded();
     let family = &contract.model("modela-video-2-0-260128").expect("known").family;
-    let base = json!({"model": "modela-video-2-0-260128", "prompt": "x", "seed": 1, "metadata": {}});
+    let base = json!({"model": "modela-video-2-0-260128", "prompt": "x", "duration": 5, "metadata": {}});
     let with = |metadata: Value| {
         let mut request = base.as_object().expect("an object").clone();
         request["metadata"] = metadata;
         request
     };
     let sequence =
-        [with(json!({})), with(json!({"seed": 2})), with(json!({})), with(json!({"ratio": "1:1"}))];
+        [with(json!({})), with(json!({"duration": 6})), with(json!({})), with(json!({"ratio": "1:1"}))];
     assert_eq!(assert_agreement(contract, family, &sequence), 3);
 }

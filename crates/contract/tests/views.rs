@@ -2,7 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 
-use contract::{Contract, FieldKind};
+use contract::{Contract, FieldKind, Severity};
 use serde_json::{Map, Value, json};
 
 /// Every object of the document with its properties, as `(component, property)`.
@@ -88,6 +88,58 @@ fn codegen_view_has_no_keyword_that_the_generator_misreads() {
         }
         assert_ne!(schema.get("additionalProperties"), Some(&json!(true)), "{name}");
     }
+}
+
+/// What is refused because of fields that exclude each other, or of a value among many, plain OpenAPI can say: other tools see no rules.
+#[test]
+fn schemas_say_what_rules_exclude() {
+    fn is_plain(schema: &Value) -> bool {
+        let schema = schema.as_object().expect("a schema");
+        schema.iter().all(|(keyword, value)| match keyword.as_str() {
+            "type" | "required" | "enum" => true,
+            "properties" => value.as_object().expect("named schemas").values().all(is_plain),
+            _ => false,
+        })
+    }
+    let contract = Contract::embedded();
+    let mut all = 0;
+    for (component, rules) in contract.rules() {
+        let schema = &components(contract.document())[component];
+        let excluded: Vec<&Value> = schema["not"]["anyOf"].as_array().into_iter().flatten().collect();
+        let mut reported = Vec::new();
+        for rule in rules.iter().filter(|rule| rule.severity == Severity::Error && is_plain(&rule.reject)) {
+            all += 1;
+            reported.push(&rule.reject);
+            let field = rule.reject["required"][0].as_str().expect("a field");
+            let rejected = &rule.reject["properties"][field];
+            let is_said = if rejected["enum"].is_array() {
+                schema["properties"][field]["not"] == *rejected
+            } else {
+                excluded.contains(&&rule.reject)
+            };
+            assert!(is_said, "{component}, rule {}: add {} as a `not` of the schema", rule.id, rule.reject);
+        }
+        assert!(
+            excluded.iter().all(|part| reported.contains(part)),
+            "{component}: `not` has what no rule says"
+        );
+    }
+    assert_eq!(all, 11);
+}
+
+#[test]
+fn own_schemas_leave_exclusions_to_the_rules() {
+    let contract = Contract::embedded();
+    for component in ["VideoRequestA", "VideoRequestB"] {
+        let schema = &contract.definitions()[component];
+        assert_eq!((&schema["not"], &schema["properties"]["size"]["not"]), (&Value::Null, &Value::Null));
+    }
+    let mut document = contract.document().clone();
+    let schema = &mut document["components"]["schemas"]["VideoRequestB"];
+    schema["not"]["anyOf"].as_array_mut().expect("a list").push(json!({ "required": ["user", "size"] }));
+    let edited = Contract::from_document(document).expect("a sound document");
+    let request = json!({ "model": "modelb-video-480p", "prompt": "x", "user": "me", "size": "640x480" });
+    assert_eq!((contract.check_request(&request).len(), edited.check_request(&request).len()), (0, 1));
 }
 
 #[test]

@@ -205,3 +205,19 @@ impl<'a> SchemaContext<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Contract, check::Checks};
+
+    /// What makes equal requests of a large plan cheap: see [`super::ComponentCheck::field`].
+    #[test]
+    fn requests_are_nothing_but_their_fields_and_rules() {
+        let contract = Contract::embedded();
+        let checks = Checks::new(contract.document(), &contract.spec);
+        for family in contract.families() {
+            let check = checks.for_family(&contract.spec, family);
+            assert!(check.is_some_and(|check| check.fields.is_some()), "{family}");
+        }
+    }
+}

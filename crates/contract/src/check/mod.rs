@@ -51,7 +51,7 @@ impl Checks {
         let lazy = |component: &str| LazyCheck { component: component.to_owned(), check: OnceLock::new() };
         let requests =
             spec.families.iter().map(|family| (family.name.clone(), lazy(&family.component))).collect();
-        let definitions = view::plain_definitions(document);
+        let definitions = view::plain_definitions(document, spec);
         let shapes = spec.families.iter().map(|family| {
             let fields = definitions.get(&family.component).and_then(|schema| schema.get("properties"));
             let shapes = fields

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::context::{ChangeSet, Location, flipped, pairs};
 use super::{Direction, Effect, Subject, Verdict};
-use crate::{Contract, Model, Rule, Severity, canonical_json};
+use crate::spec::{Node, schema_at};
+use crate::{Contract, Model, Pointer, Rule, RuleLocation, Severity, canonical_json};
 
 /// Compares the catalogues. What a model takes from its family is compared there.
 pub(super) fn models(old: &Contract, new: &Contract, changes: &mut ChangeSet) {
@@ -50,7 +51,8 @@ fn compare_model(location: &Location, old: &Model, new: &Model, changes: &mut Ch
     }
 }
 
-/// Compares the cross-field rules of a component that both contracts have.
+/// Compares the cross-field rules of a component that both contracts have. What is only warned about is accepted, so that warnings
+/// change no answer of the service: one that becomes an error is a new rule, and the reverse a rule that is gone.
 pub(super) fn rules(
     old: &Contract,
     new: &Contract,
@@ -58,80 +60,80 @@ pub(super) fn rules(
     component: &str,
     changes: &mut ChangeSet,
 ) {
-    let rules_of = |contract: &Contract| -> Vec<Rule> {
-        contract
-            .rules()
-            .find(|(name, _)| *name == component)
-            .map(|(_, rules)| rules.to_vec())
-            .unwrap_or_default()
-    };
-    let location = |rule: &Rule| Location::new(direction, format!("{component}, rule {}", rule.id));
+    use Severity::{Error, Warning};
+    fn find<'r>(rules: &'r [Rule], id: &str) -> Option<&'r Rule> {
+        rules.iter().find(|rule| rule.id == id)
+    }
+    let rules_of = |contract: &Contract| contract.spec.rules.get(component).cloned().unwrap_or_default();
     let (before, after) = (rules_of(old), rules_of(new));
-    warnings(&before, &after, location, changes);
-    let (all_before, all_after) = (before.clone(), after.clone());
-    // What is only warned about is accepted: a warning that becomes an error is a new rule, and the reverse a rule that is gone.
-    let refusing = |rules: Vec<Rule>| -> Vec<Rule> {
-        rules.into_iter().filter(|rule| rule.severity == Severity::Error).collect()
+    let mut record = |rule: &Rule, effect, subject, verdict, summary: String| {
+        let location = Location::new(direction, format!("{component}, rule {}", rule.id));
+        match effect {
+            Some(effect) => changes.record_with_effect(effect, &location, subject, verdict, summary),
+            None => changes.record(&location, subject, verdict, summary),
+        }
     };
-    let (before, after) = (refusing(before), refusing(after));
-    let find_rule = |rules: &[Rule], id: &str| rules.iter().find(|rule| rule.id == id).cloned();
-    for rule in before.iter().filter(|rule| find_rule(&after, &rule.id).is_none()) {
-        let is_warning = find_rule(&all_after, &rule.id).is_some();
-        let summary = format!("{}: {}", if is_warning { "only a warning now" } else { "gone" }, rule.message);
-        changes.record(&location(rule), Subject::Rule, Verdict::Removed, summary);
+    let effect_of = |rule: &Rule| (rule.severity == Warning).then_some(Effect::Notice);
+    for rule in &before {
+        let words = match (rule.severity, find(&after, &rule.id).map(|rule| rule.severity)) {
+            (Error, None) => "gone",
+            (Error, Some(Warning)) => "only a warning now",
+            (Warning, None) => "no warning any more",
+            _ => continue,
+        };
+        let summary = format!("{words}: {}", rule.message);
+        record(rule, effect_of(rule), Subject::Rule, Verdict::Removed, summary);
     }
     for rule in &after {
-        let Some(was) = find_rule(&before, &rule.id) else {
-            let was_warning = find_rule(&all_before, &rule.id).is_some();
-            let summary = format!("{}: {}", if was_warning { "refused now" } else { "new" }, rule.message);
-            changes.record(&location(rule), Subject::Rule, Verdict::Added, summary);
-            continue;
-        };
-        if canonical_json(&was.reject) != canonical_json(&rule.reject) {
-            let summary = format!("refuses something else: {}", rule.message);
-            changes.record(&location(rule), Subject::Rule, Verdict::Changed, summary);
+        for named in &rule.locations {
+            let (RuleLocation::Pointer(place) | RuleLocation::Items { list: place, .. }) = named;
+            if has_place(old, component, place) && !has_place(new, component, place) {
+                let summary = format!("names `{place}`, which is gone: change or remove the rule");
+                record(rule, Some(Effect::Notice), Subject::Rule, Verdict::Changed, summary);
+            }
         }
+        let was = find(&before, &rule.id);
+        let is_same = was.is_some_and(|was| canonical_json(&was.reject) == canonical_json(&rule.reject));
+        let change = match (was.map(|was| was.severity), rule.severity) {
+            (None, Error) => Some((Verdict::Added, "new")),
+            (Some(Warning), Error) => Some((Verdict::Added, "refused now")),
+            (None, Warning) => Some((Verdict::Added, "warns")),
+            (Some(Error), Warning) => None,
+            _ if is_same => None,
+            (_, Error) => Some((Verdict::Changed, "refuses something else")),
+            (_, Warning) => Some((Verdict::Changed, "warns about something else")),
+        };
+        if let Some((verdict, words)) = change {
+            let summary = format!("{words}: {}", rule.message);
+            record(rule, effect_of(rule), Subject::Rule, verdict, summary);
+        }
+        let Some(was) = was.filter(|was| (was.severity, rule.severity) == (Error, Error)) else { continue };
         if (&was.param, &was.code) != (&rule.param, &rule.code) {
             let shown = |rule: &Rule| json!({ "param": rule.param, "code": rule.code });
-            let summary = format!("the error {} becomes {}", shown(&was), shown(rule));
-            changes.record_with_effect(
-                Effect::Notice,
-                &location(rule),
-                Subject::Error,
-                Verdict::Changed,
-                summary,
-            );
+            let summary = format!("the error {} becomes {}", shown(was), shown(rule));
+            record(rule, None, Subject::Error, Verdict::Changed, summary);
         }
     }
 }
 
-/// Compares the rules that only warn, and did. They change no answer of the service.
-fn warnings(before: &[Rule], after: &[Rule], location: impl Fn(&Rule) -> Location, changes: &mut ChangeSet) {
-    fn warned<'a>(rules: &'a [Rule], id: &str) -> Option<&'a Rule> {
-        rules.iter().find(|rule| rule.id == id && rule.severity == Severity::Warning)
+/// Whether a component's schema has a place.
+fn has_place(contract: &Contract, component: &str, place: &str) -> bool {
+    let root = Node::root(contract.document());
+    let schema = root.get("components").and_then(|all| all.get("schemas")?.get(component));
+    let pointer = Pointer::try_from(place.to_owned()).ok();
+    schema.zip(pointer).is_some_and(|(schema, at)| matches!(schema_at(&root, &schema, &at), Ok(Some(_))))
+}
+
+/// Names the new fields of which the client of the embedded service cannot be generated.
+pub(super) fn inline_objects(old: &Contract, new: &Contract, changes: &mut ChangeSet) {
+    if new.title() != Contract::embedded().title() {
+        return;
     }
-    let mut record = |rule: &Rule, verdict, summary: String| {
-        changes.record_with_effect(Effect::Notice, &location(rule), Subject::Rule, verdict, summary);
-    };
-    for rule in before.iter().filter(|rule| rule.severity == Severity::Warning) {
-        if after.iter().all(|other| other.id != rule.id) {
-            let summary = format!("no warning any more: {}", rule.message);
-            record(rule, Verdict::Removed, summary);
-        }
-    }
-    for rule in after.iter().filter(|rule| rule.severity == Severity::Warning) {
-        match warned(before, &rule.id) {
-            None if before.iter().any(|other| other.id == rule.id) => {}
-            None => {
-                let summary = format!("warns: {}", rule.message);
-                record(rule, Verdict::Added, summary);
-            }
-            Some(was) if canonical_json(&was.reject) != canonical_json(&rule.reject) => {
-                let summary = format!("warns about something else: {}", rule.message);
-                record(rule, Verdict::Changed, summary);
-            }
-            Some(_) => {}
-        }
+    let known = crate::inline_objects(old.document());
+    for field in crate::inline_objects(new.document()).into_iter().filter(|field| !known.contains(field)) {
+        let location = Location::new(Direction::Request, format!("{}.{}", field.0, field.1));
+        let summary = "an object without a name, of which the build generates no client: make it a component";
+        changes.record_with_effect(Effect::Notice, &location, Subject::Type, Verdict::Added, summary);
     }
 }
 

@@ -26,7 +26,8 @@ mod schema;
 
 use serde_json::Value;
 
-use crate::{Contract, SpecError};
+use crate::spec::{self, Node};
+use crate::{Contract, SpecError, view};
 use context::{ChangeSet, Documents, Location};
 
 /// Everything that changed from one contract to another.
@@ -154,12 +155,41 @@ impl Diff {
 /// # Errors
 /// A schema refers to itself without end; the error names its pointer.
 pub fn diff(old: &Contract, new: &Contract) -> Result<Diff, SpecError> {
-    let documents = Documents { old: old.document(), new: new.document() };
+    let [before, after] = [old, new].map(|contract| {
+        let mut document = contract.document().clone();
+        if let Some(Value::Object(schemas)) = document.pointer_mut("/components/schemas") {
+            view::leave_to_rules(schemas, &contract.spec);
+        }
+        document
+    });
+    compare(&Documents { old: &before, new: &after }, Some((old, new)))
+}
+
+/// Compares two `OpenAPI` documents, of which not both are descriptions of a service: operations, parameters and schemas.
+///
+/// # Errors
+/// As [`diff`].
+pub fn diff_documents(old: &Value, new: &Value) -> Result<Diff, SpecError> {
+    compare(&Documents { old, new }, None)
+}
+
+/// Checks that a value is an `OpenAPI` document that can be compared.
+///
+/// # Errors
+/// It is of another version, or a reference leads to nothing.
+pub fn check_document(document: &Value) -> Result<(), SpecError> {
+    spec::check(&Node::root(document)).map(|_| ())
+}
+
+fn compare(documents: &Documents<'_>, contracts: Option<(&Contract, &Contract)>) -> Result<Diff, SpecError> {
     let mut changes = ChangeSet::default();
-    operations::compare(&documents, &mut changes)?;
-    catalogue::models(old, new, &mut changes);
+    operations::compare(documents, &mut changes)?;
+    if let Some((old, new)) = contracts {
+        catalogue::models(old, new, &mut changes);
+        catalogue::inline_objects(old, new, &mut changes);
+    }
     for direction in [Direction::Request, Direction::Response] {
-        for name in reachability::components(&documents, direction) {
+        for name in reachability::components(documents, direction) {
             let component =
                 |document: &Value| document.pointer(&format!("/components/schemas/{name}")).cloned();
             let (Some(before), Some(after)) = (component(documents.old), component(documents.new)) else {
@@ -167,12 +197,15 @@ pub fn diff(old: &Contract, new: &Contract) -> Result<Diff, SpecError> {
             };
             let location =
                 Location::component(direction, &name, reachability::users(documents.new, &name, &after));
-            schema::compare(&documents, &location, &before, &after, &mut changes)?;
-            catalogue::rules(old, new, direction, &name, &mut changes);
-            catalogue::inputs(&location, &before, &after, &mut changes);
+            schema::compare(documents, &location, &before, &after, &mut changes)?;
+            if let Some((old, new)) = contracts {
+                catalogue::rules(old, new, direction, &name, &mut changes);
+                catalogue::inputs(&location, &before, &after, &mut changes);
+            }
         }
     }
     let mut changes = changes.changes;
     changes.sort_by_key(|change| change.effect);
-    Ok(Diff { old_version: old.version().to_owned(), new_version: new.version().to_owned(), changes })
+    let version = |document: &Value| document["info"]["version"].as_str().unwrap_or_default().to_owned();
+    Ok(Diff { old_version: version(documents.old), new_version: version(documents.new), changes })
 }

@@ -52,7 +52,7 @@ fn operations(document: &Value) -> Result<Value, SpecError> {
     let paths = document.get("paths").and_then(Value::as_object);
     for (path, item) in paths.into_iter().flatten() {
         for method in METHODS {
-            let Some(operation) = item.get(method) else { continue };
+            let Some(operation @ Value::Object(_)) = item.get(method) else { continue };
             let mut parameters = Map::new();
             for holder in [item, operation] {
                 for parameter in holder.get("parameters").and_then(Value::as_array).into_iter().flatten() {

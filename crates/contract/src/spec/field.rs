@@ -146,6 +146,14 @@ pub(crate) fn read_at(root: &Node<'_>, schema: &Node<'_>, at: &Pointer) -> Resul
 
 fn read_one(root: &Node<'_>, name: &str, node: &Node<'_>, required: &[String]) -> Result<Field, SpecError> {
     let schema = resolve(root, node)?;
+    if let Some(list) = ["oneOf", "anyOf"].into_iter().find_map(|keyword| schema.get(keyword))
+        && schema.get("type").is_none()
+    {
+        return Err(list.fail(
+            "these are several types, and a field of a description has one",
+            "write what requests send, such as `type: string`, in its place",
+        ));
+    }
     let kind = schema.need("type")?;
     let kind = match kind.text()? {
         "string" => FieldKind::String,

@@ -17,6 +17,7 @@ mod tasks;
 
 pub use access::KeyPlace;
 pub(crate) use condition::{Case, Condition, Place};
+pub(crate) use document::check;
 pub use document::escape;
 pub(crate) use document::{Node, read_as, resolve, schema_at};
 pub use error::SpecError;
@@ -62,7 +63,7 @@ impl Spec {
     /// Reads a document. An error has the pointer and help.
     pub(crate) fn read(document: &Value) -> Result<Self, SpecError> {
         let root = Node::root(document);
-        let version = document::check(&root)?;
+        let version = check(&root)?;
         let families = family::read(&root)?;
         let catalogue = model::read(&root, &families)?;
         let tasks = Tasks::read(&root)?;

@@ -50,6 +50,22 @@ fn shape_only(schema: &mut Map<String, Value>) {
     }
 }
 
+/// The fields, as `(component, field)`, that are objects and no components, or lists of such: the generator chooses the names of
+/// their structs, so that nobody can say whether it dropped properties.
+pub fn inline_objects(document: &Value) -> Vec<(&str, &str)> {
+    let is_inline = |schema: &Value| schema.get("properties").is_some_and(Value::is_object);
+    let components = document.pointer("/components/schemas").and_then(Value::as_object);
+    let mut found = Vec::new();
+    for (component, schema) in components.into_iter().flatten() {
+        for (name, field) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            if is_inline(field) || field.get("items").is_some_and(is_inline) {
+                found.push((component.as_str(), name.as_str()));
+            }
+        }
+    }
+    found
+}
+
 fn raw_bodies(view: &mut Value) {
     let raw = json!({ "schema": { "type": "string", "format": "binary" } });
     let operations = view

@@ -1,5 +1,7 @@
 //! The view as JSON Schema 2020-12, for editors, `check` and the service's own validation.
 
+use std::slice;
+
 use serde_json::{Map, Value, json};
 
 use super::{Meaning, rewrite_schemas, sole_reference};
@@ -9,13 +11,13 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// The components without rules, but with their extensions: what the crate's own checks compile and look things up in.
 #[cfg(feature = "validate")]
-pub(crate) fn plain_definitions(document: &Value) -> Map<String, Value> {
-    convert(document, &translate)
+pub(crate) fn plain_definitions(document: &Value, spec: &Spec) -> Map<String, Value> {
+    convert(document, spec, &translate)
 }
 
 /// The components as published: rules in, extensions out.
 pub(crate) fn definitions(document: &Value, spec: &Spec) -> Map<String, Value> {
-    let mut all = convert(document, &|schema| {
+    let mut all = convert(document, spec, &|schema| {
         translate(schema);
         schema.retain(|keyword, _| !keyword.starts_with("x-"));
     });
@@ -99,11 +101,38 @@ fn collect_reachable(all: &Map<String, Value>, component: &str, used: &mut Map<S
     }
 }
 
-fn convert(document: &Value, rewrite: &dyn Fn(&mut Map<String, Value>)) -> Map<String, Value> {
+fn convert(document: &Value, spec: &Spec, rewrite: &dyn Fn(&mut Map<String, Value>)) -> Map<String, Value> {
     let schemas = document.pointer("/components/schemas").unwrap_or(&Value::Null);
-    match rewrite_schemas(schemas, Meaning::NamedSchemas, rewrite) {
+    let mut all = match rewrite_schemas(schemas, Meaning::NamedSchemas, rewrite) {
         Value::Object(all) => all,
         _ => Map::new(),
+    };
+    leave_to_rules(&mut all, spec);
+    all
+}
+
+/// Drops each `not` whose parts rules refuse too: it is there for tools that know no rules, and the rule's error says more.
+pub(crate) fn leave_to_rules(schemas: &mut Map<String, Value>, spec: &Spec) {
+    for (component, rules) in &spec.rules {
+        let is_refused =
+            |part: &Value| rules.iter().any(|rule| rule.severity == Severity::Error && rule.reject == *part);
+        let Some(Value::Object(schema)) = schemas.get_mut(component) else { continue };
+        drop_not(schema, is_refused);
+        for (name, field) in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten()
+        {
+            if let Value::Object(field) = field {
+                drop_not(field, |part| {
+                    is_refused(&json!({ "required": [name], "properties": { name: part } }))
+                });
+            }
+        }
+    }
+}
+
+fn drop_not(schema: &mut Map<String, Value>, is_refused: impl Fn(&Value) -> bool) {
+    let Some(not) = schema.get("not") else { return };
+    if not["anyOf"].as_array().map_or(slice::from_ref(not), Vec::as_slice).iter().all(is_refused) {
+        schema.shift_remove("not");
     }
 }
 

@@ -4,6 +4,9 @@ mod codegen;
 mod json_schema;
 
 pub(crate) use codegen::codegen;
+pub use codegen::inline_objects;
+#[cfg(feature = "validate")]
+pub(crate) use json_schema::leave_to_rules;
 #[cfg(feature = "validate")]
 pub(crate) use json_schema::plain_definitions;
 pub(crate) use json_schema::{definitions, request_schema};

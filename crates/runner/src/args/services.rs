@@ -24,7 +24,7 @@ pub(crate) enum ServicesCommand {
     Check(CheckDescriptionArgs),
     /// Create a commented description of a service that is not in the list, or draft one from its OpenAPI document.
     New(NewArgs),
-    /// Compare two descriptions: what changed for clients, and what that does to workflows. Exit code 1: a client may break.
+    /// Compare two descriptions, or OpenAPI documents: what changed for clients, and what that does to workflows. Exit code 1: a client may break.
     Diff(DiffArgs),
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct NewArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DiffArgs {
-    /// The description before: a file, or a service of `runner services list`.
+    /// The description before: a service of `runner services list`, or a file, also a plain OpenAPI document.
     #[arg(value_name = "OLD")]
     pub(crate) old: String,
     /// The description after.

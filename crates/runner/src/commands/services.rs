@@ -44,12 +44,21 @@ fn of_project(project: &Path) -> Result<Services, CommandError> {
 
 /// A description that comes with the program, one of a service of the project, or one in a file; `None` if the file is none, which is reported.
 pub(super) fn description(name: &str, project: &Path) -> Result<Option<Arc<Contract>>, CommandError> {
+    Ok(described(name, project, false)?.and_then(Result::ok))
+}
+
+/// The same; or else, if that `is_enough`, what is in a file of plain `OpenAPI`, which does not say how tasks are followed.
+fn described(
+    name: &str,
+    project: &Path,
+    is_enough: bool,
+) -> Result<Option<Result<Arc<Contract>, Value>>, CommandError> {
     let services = of_project(project)?;
     if let Some(service) = services.get(name) {
-        return Ok(Some(Arc::clone(&service.contract)));
+        return Ok(Some(Ok(Arc::clone(&service.contract))));
     }
     if let Some(contract) = Contract::shipped(name) {
-        return Ok(Some(Arc::clone(contract)));
+        return Ok(Some(Ok(Arc::clone(contract))));
     }
     let file = Path::new(name);
     if !file.exists() {
@@ -63,10 +72,18 @@ pub(super) fn description(name: &str, project: &Path) -> Result<Option<Arc<Contr
     }
     let bytes = input_file::read(file).map_err(CommandError::invalid)?;
     let checked = workflow::description::check(&bytes, name);
+    let is_plain = |document: &Value| {
+        is_enough && document.get("openapi").is_some() && document.get("x-tasks").is_none()
+    };
+    if let (None, Some(document)) = (&checked.contract, checked.document.filter(is_plain)) {
+        let invalid = |error| CommandError::invalid(format!("{}, {error}", sanitize::line(name)));
+        contract::diff::check_document(&document).map_err(invalid)?;
+        return Ok(Some(Err(document)));
+    }
     if !checked.report.diagnostics.is_empty() {
         err!("{}", checked.report.render(terminal::has_color()));
     }
-    Ok(checked.contract)
+    Ok(checked.contract.map(Ok))
 }
 
 /// A service, or a description that needs an address first.
@@ -275,15 +292,29 @@ fn new(args: &NewArgs) -> Result<Exit, CommandError> {
 }
 
 fn diff(args: &DiffArgs) -> Result<Exit, CommandError> {
-    let (old, new) = (description(&args.old, &args.project)?, description(&args.new, &args.project)?);
+    let (old, new) = (described(&args.old, &args.project, true)?, described(&args.new, &args.project, true)?);
     let (Some(old), Some(new)) = (old, new) else { return Ok(Exit::InvalidInput) };
-    let diff = contract::diff::diff(&old, &new).map_err(CommandError::invalid)?;
+    let document = |side: &Result<Arc<Contract>, Value>| {
+        side.as_ref().map_or_else(Value::clone, |contract| contract.document().clone())
+    };
+    let contracts = old.as_ref().ok().zip(new.as_ref().ok());
+    let diff = match contracts {
+        Some((old, new)) => contract::diff::diff(old, new),
+        None => contract::diff::diff_documents(&document(&old), &document(&new)),
+    };
+    let diff = diff.map_err(CommandError::invalid)?;
     let mut text = diff.to_text();
     if !args.workflows.is_empty() {
         text.push_str("\nworkflows\n");
     }
     for file in &args.workflows {
-        match load::impact(file, [&old, &new], &diff) {
+        let Some((old, new)) = contracts else {
+            return Err(CommandError::invalid(
+                "a plain OpenAPI document does not say what is sent for a workflow",
+            )
+            .hint("leave --workflow out, or write a description: runner services new FILE --from DOCUMENT"));
+        };
+        match load::impact(file, [old, new], &diff) {
             Ok(impact) => text.push_str(&impact.to_string()),
             Err(error) => return Ok(error.report(Format::Text)),
         }

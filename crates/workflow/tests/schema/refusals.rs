@@ -101,7 +101,6 @@ const BEYOND: &[(&str, &[&str], &str)] = &[
     (
         "invalid-request",
         &[
-            "both-at-top-and-in-metadata",
             "cast-unsupported",
             "continues-with-images",
             "duration-against-default-seconds",
