@@ -72,3 +72,21 @@ fn import_shot_list_checks() {
     cli_snapshot!("import_invalid_list", wrong);
     assert!(!project.file("wrong.yaml").exists());
 }
+
+#[test]
+fn import_storyboards_of_a_chat_and_refuses_a_screenplay() {
+    let table =
+        "# The Lamp\n\n| Shot | Visual description | 时长(秒) |\n|---|---|---|\n| 1 | a quiet sea | 4 |\n";
+    let project = Project::new("lamp.md", table);
+    project.runner(&["import", "lamp.md"]).expect(0);
+    project.runner(&["check", "lamp.yaml"]).expect(0);
+    let scenes = r#"{"scenes": [{"video_prompt": "a quiet sea", "start_time": 0, "end_time": 4}]}"#;
+    fs_err::write(project.file("sea.json"), scenes).expect("it can be written");
+    project.runner(&["import", "sea.json"]).expect(0);
+    project.runner(&["check", "sea.yaml"]).expect(0);
+    fs_err::write(project.file("notes.md"), "# Notes\n\nNo table yet.\n").expect("it can be written");
+    cli_snapshot!("import_markdown_without_table", project.runner(&["import", "notes.md"]).expect(2));
+    fs_err::write(project.file("lamp.fdx"), "<?xml version=\"1.0\"?>\n<FinalDraft>\n")
+        .expect("it can be written");
+    cli_snapshot!("import_screenplay", project.runner(&["import", "lamp.fdx"]).expect(2));
+}

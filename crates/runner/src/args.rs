@@ -103,7 +103,7 @@ pub(crate) enum Command {
     Plan(PlanArgs),
     /// Create a commented workflow file and what belongs beside it.
     Init(InitArgs),
-    /// Create a workflow from a shot list in CSV, or take an editor's cut back into a film.
+    /// Create a workflow from a shot list, or take an editor's cut back into a film.
     Import(ImportArgs),
     /// Explain why shots would be rendered again: what changed since the nearest earlier attempt, and what depends on them. With a code:
     /// explain an error or a warning.

@@ -18,6 +18,13 @@ pub(crate) struct CsvCell {
     is_quoted: bool,
 }
 
+impl CsvCell {
+    /// A cell of a table that is written in another form.
+    pub(crate) fn new(text: String, span: Span) -> Self {
+        Self { text, span, is_quoted: false }
+    }
+}
+
 /// Why a text is not CSV.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CsvError {
@@ -27,7 +34,7 @@ pub(crate) struct CsvError {
 }
 
 impl CsvError {
-    fn new(span: Span, message: impl Into<String>, help: impl Into<String>) -> Self {
+    pub(crate) fn new(span: Span, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { span, message: message.into(), help: help.into() }
     }
 
@@ -211,7 +218,7 @@ impl Cells<'_> {
             let raw = raw.strip_suffix(char::from(self.delimiter)).unwrap_or(raw);
             let start = start + (raw.len() - raw.trim_start().len());
             let span = Span::new(start, start + raw.trim().len());
-            return Ok(CsvCell { text: text.trim().to_owned(), span, is_quoted: false });
+            return Ok(CsvCell::new(text.trim().to_owned(), span));
         };
         let Some(close) = closing_quote(inner) else {
             return Err(CsvError::new(

@@ -25,7 +25,7 @@ pub(crate) const MAX_CELL_VALUES: usize = 1_000_000;
 /// A value of an axis with all that is in it, in bytes.
 pub(crate) const MAX_AXIS_VALUE_BYTES: usize = 32 * 1024;
 /// Steps of an expansion: cells that are made, indexed, compared or matched.
-pub(crate) const MAX_EXPANSION_STEPS: u64 = 50_000_000;
+pub(crate) const MAX_EXPANSION_STEPS: u64 = 40_000_000;
 /// Pixels, audio samples and bytes of the media that a workflow names: a small image may have many pixels, and each is decoded. They count more in
 /// formats that take longer ([`crate::MediaInfo::decoded`]).
 pub(crate) const MAX_MEDIA_SAMPLES: u64 = 5_000_000_000;
@@ -87,7 +87,7 @@ pub(crate) const MAX_COMPILED_TEMPLATES: usize = 4_096;
 pub(crate) const MAX_REQUEST_BYTES: usize = 160 * 1024 * 1024;
 /// Steps of a template.
 pub(crate) const MAX_TEMPLATE_FUEL: u64 = 20_000;
-/// Steps of all templates of a file together.
+/// Steps of all templates of a file together, with what filters and operators read.
 pub(crate) const MAX_TOTAL_FUEL: u64 = 200_000_000;
 /// Rows of a table: of an axis, and of the filter `csv`.
 pub(crate) const MAX_CSV_ROWS: usize = 10_000;

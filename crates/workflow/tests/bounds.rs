@@ -1,4 +1,4 @@
-//! What a small file may cost: 20 seconds of one core and 512 MB, whether it is accepted or refused.
+//! What a small file may cost: 10 seconds of one core and 512 MB, whether it is accepted or refused.
 //!
 //! Each file is compiled in a process of its own, which measures itself. The bounds are those of a release build, where the files
 //! have their full size (`cargo xtask nightly --only bounds`); a debug build compiles a third of the files, of a hundredth of the size.
@@ -27,7 +27,7 @@ use workflow::{InMemory, Options, check};
 static ALLOCATED: PeakAlloc = PeakAlloc;
 
 const SCALE: usize = if cfg!(debug_assertions) { 100 } else { 1 };
-const MAX_SECONDS: f64 = 20.0;
+const MAX_SECONDS: f64 = 10.0;
 const MAX_MEGABYTES: f64 = 512.0;
 /// Of the listed files, one in so many.
 const STEP: usize = if cfg!(debug_assertions) { 3 } else { 1 };

@@ -204,6 +204,48 @@ fn import_finds_columns_below_a_title_and_by_choice() {
 }
 
 #[test]
+fn import_reads_tables_of_markdown() {
+    let acts = include_str!("storyboards/acts.md");
+    insta::assert_snapshot!("import_markdown", summary(&imported(acts, false)));
+    let wrong = acts.replace("6 seconds", "soon").replace("| Static |", "| Static | too | much |");
+    insta::assert_snapshot!("import_markdown_problems", imported(&wrong, false).report.render(false));
+    let list = "|a|b|\n|-|-|\n|1|2|\n";
+    assert_eq!(imported(list, false).report.diagnostics[0].message, "no column holds the description");
+}
+
+#[test]
+fn import_reads_scenes_in_json() {
+    let scenes = include_str!("storyboards/scenes.json");
+    let read = imported(scenes, false);
+    insta::assert_snapshot!(
+        "import_json",
+        format!("{}\n{}", summary(&read), read.workflow.as_deref().unwrap_or_default())
+    );
+    let start = scenes.find(r#""scenes": "#).unwrap() + r#""scenes": "#.len();
+    let list = scenes[start..].trim_end().trim_end_matches('}');
+    assert_eq!(imported(list, false).workflow, read.workflow, "a list alone");
+    let chinese = r#"[{"镜号": 1, "画面": "海边的灯塔", "时长（秒）": "8秒"}]"#;
+    assert!(imported(chinese, false).workflow.unwrap().contains("seconds: 8"));
+    let problems = [
+        scenes.replace(r#""end_time": 9"#, r#""end_time": 4"#),
+        scenes.replace("\"duration_seconds\": 5,", "\"duration_seconds\": \"soon\""),
+        r#"[{"scene": 1}, {"scene": "2"}]"#.to_owned(),
+        r#"{"title": "The Lamp", "scenes": []}"#.to_owned(),
+        format!(r#"[{{"description": {}1{}}}]"#, "[".repeat(9_000), "]".repeat(9_000)),
+    ];
+    let report = |list: &String| imported(list, false).report.render(false);
+    let reports: Vec<String> =
+        problems.iter().map(report).map(|report| report.chars().take(900).collect()).collect();
+    insta::assert_snapshot!("import_json_problems", reports.join("\n"));
+}
+
+#[test]
+fn import_says_how_to_go_on_with_a_screenplay() {
+    let screenplay = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\" ?>\n<FinalDraft DocumentType=\"Script\">\n</FinalDraft>\n";
+    insta::assert_snapshot!("import_screenplay", imported(screenplay, false).report.render(false));
+}
+
+#[test]
 fn import_reads_lengths_with_their_unit_in_the_header() {
     for header in ["duration (sec)", "duration sec", "duration in s", "length in seconds"] {
         let list = format!("description,{header}\nthe sea,8\n");
@@ -250,8 +292,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn import_arbitrary_cells_reach_requests(
+        noise in "[|{}\\[\\]:,\"<a0\n -]*",
         rows in proptest::collection::vec(("[^\"]*", "[^\"]{1,300}", "[^\"]*", "[^\"]*"), 1..4)
     ) {
+        for start in ["", "[{\"", "|-|-|\n", "<FinalDraft"] {
+            imported(&format!("{start}{noise}"), true);
+        }
         let mut list = String::from("scene,description,status,dialogue\n");
         let mut expected = Vec::new();
         for (scene, description, status, dialogue) in &rows {

@@ -10,7 +10,8 @@ use super::{ModelArgs, OverrideArgs};
 #[derive(Debug, Args)]
 #[command(after_help = IMPORT_NOTES)]
 pub(crate) struct ImportArgs {
-    /// Shot list: cells separated by commas, semicolons or tabs, below a line that names the columns. With --into: an editor's cut (.otio).
+    /// Shot list: cells separated by commas, semicolons or tabs below a line that names the columns, a table in Markdown, or a JSON list of
+    /// scenes. With --into: an editor's cut (.otio).
     pub(crate) list: PathBuf,
     /// Take an editor's cut back into a film of this workflow: order, trims and transitions of what `export --otio` wrote. Comments stay.
     #[arg(long, value_name = "WORKFLOW", conflicts_with_all = ["output", "chain", "family", "model", "aspect", "overwrite", "columns"])]
@@ -31,7 +32,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_enum, value_name = "WITHIN")]
     pub(crate) chain: Option<ChainScope>,
     /// The meaning of a column of a shot list by its name, such as `duration=Dauer`; once for each. Meanings: scene, shot, size, angle,
-    /// movement, lens, description, dialogue, sound, duration, note.
+    /// movement, lens, description, dialogue, sound, duration, start, end, note.
     #[arg(long = "column", value_name = "MEANING=NAME", value_parser = column_choice)]
     pub(crate) columns: Vec<ColumnChoice>,
     #[command(flatten)]
@@ -42,17 +43,17 @@ pub(crate) struct ImportArgs {
 }
 
 const IMPORT_NOTES: &str = "\
-Columns: scene, shot, size, angle, movement, lens, description, dialogue, sound, duration, or other usual names of these; --column \
-names the others. Only the description is required. Any other column becomes part of the shot's note.
+Columns, or keys of a scene: scene, shot, size, angle, movement, lens, description, dialogue, sound, duration, start, end, or other usual \
+names of these; --column names the others. Only the description is required. Any other column becomes part of the shot's note.
 
 An editor's cut of this workflow: `runner export lamp.yaml --otio`, change it in the editor and save it as OpenTimelineIO, then \
 `runner import cut.otio --into lamp.yaml`. It costs nothing: the next run joins the film again.";
 
 fn column_choice(text: &str) -> Result<ColumnChoice, String> {
     let (meaning, header) = text.split_once('=').ok_or("write MEANING=NAME, such as `duration=Dauer`")?;
-    let names = || Column::ALL.map(Column::as_str).join(", ");
-    let column = Column::ALL.into_iter().find(|column| column.as_str() == meaning.trim());
-    let column = column.ok_or_else(|| format!("`{meaning}` is none of {}", names()))?;
+    let names = || Column::NAMES.map(|(name, _)| name).join(", ");
+    let column =
+        Column::named(meaning.trim()).ok_or_else(|| format!("`{meaning}` is none of {}", names()))?;
     Ok(ColumnChoice { column, header: header.trim().to_owned() })
 }
 

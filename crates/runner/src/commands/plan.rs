@@ -27,6 +27,7 @@ use crate::records::Records;
 use crate::report::plan::{PlanDocument, table};
 use crate::reruns::RerunRequest;
 use crate::selection::{self, SelectedNodes};
+use crate::terminal;
 use crate::unknown_work::{self, VideoFolders};
 
 pub(crate) async fn plan(args: PlanArgs) -> Result<Exit, CommandError> {
@@ -59,7 +60,10 @@ pub(crate) async fn plan_within(args: PlanArgs, caps: Option<&BudgetArgs>) -> Re
         output_dir: args.output_dir.as_deref(),
     };
     let document = document(&plan, project, &args.selection, changes, prices.as_ref()).await?;
-    out!("{}", render(&document, args.format));
+    match args.format {
+        PlanFormat::Table => out!("{}", table(&document)),
+        PlanFormat::Json => terminal::out_json(&document),
+    }
     if let Some(caps) = caps {
         let records =
             Records::open(&ProjectPaths::for_workflow(project.file)?, project.engine, Some(plan.name()))
@@ -149,13 +153,6 @@ async fn selected(
             Some(Selection::only([]))
         }
     })
-}
-
-fn render(document: &PlanDocument, format: PlanFormat) -> String {
-    match format {
-        PlanFormat::Table => table(document),
-        PlanFormat::Json => format!("{:#}\n", json!(document)),
-    }
 }
 
 /// The decision for each node, in the plan's order.

@@ -22,40 +22,39 @@ pub enum Column {
     Sound,
     /// How long the shot is.
     Duration,
+    /// When it begins and ends in the film.
+    Start,
+    End,
     /// Anything else: kept as a note.
     Note,
 }
 
 impl Column {
-    pub const ALL: [Self; 11] = [
-        Self::Scene,
-        Self::Shot,
-        Self::Size,
-        Self::Angle,
-        Self::Movement,
-        Self::Lens,
-        Self::Description,
-        Self::Dialogue,
-        Self::Sound,
-        Self::Duration,
-        Self::Note,
+    /// All meanings by their names, as the caller chooses them.
+    pub const NAMES: [(&'static str, Self); 13] = [
+        ("scene", Self::Scene),
+        ("shot", Self::Shot),
+        ("size", Self::Size),
+        ("angle", Self::Angle),
+        ("movement", Self::Movement),
+        ("lens", Self::Lens),
+        ("description", Self::Description),
+        ("dialogue", Self::Dialogue),
+        ("sound", Self::Sound),
+        ("duration", Self::Duration),
+        ("start", Self::Start),
+        ("end", Self::End),
+        ("note", Self::Note),
     ];
 
-    /// The name of the meaning, as the caller chooses it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Scene => "scene",
-            Self::Shot => "shot",
-            Self::Size => "size",
-            Self::Angle => "angle",
-            Self::Movement => "movement",
-            Self::Lens => "lens",
-            Self::Description => "description",
-            Self::Dialogue => "dialogue",
-            Self::Sound => "sound",
-            Self::Duration => "duration",
-            Self::Note => "note",
-        }
+    /// The meaning of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, column)| column)
+    }
+
+    /// The name of the meaning.
+    pub fn as_str(self) -> &'static str {
+        Self::NAMES.into_iter().find(|(_, column)| *column == self).map_or("", |(name, _)| name)
     }
 }
 
@@ -71,7 +70,7 @@ pub struct ColumnChoice {
 const MAX_HEADER_WORDS: usize = 4;
 
 /// Units after the name of a length: `length in seconds`.
-const UNITS: [&str; 5] = ["in", "sec", "secs", "second", "seconds"];
+const UNITS: [&str; 7] = ["in", "s", "sec", "secs", "second", "seconds", "秒"];
 
 /// Rows above the one that names the columns: a title, a date, an empty table head.
 const MAX_TITLE_ROWS: usize = 10;
@@ -216,6 +215,9 @@ fn meaning(name: &str) -> Column {
         return Column::Note;
     }
     let plain = plain(name);
+    if plain.is_empty() {
+        return Column::Shot;
+    }
     let column =
         |name: &str| HEADERS.iter().find(|(_, names)| names.contains(&name)).map(|(column, _)| *column);
     if let Some(column) = column(&plain) {
@@ -225,7 +227,8 @@ fn meaning(name: &str) -> Column {
     while words.len() > 1 && words.last().is_some_and(|word| UNITS.contains(word)) {
         words.pop();
     }
-    column(&words.join(" ")).filter(|column| *column == Column::Duration).unwrap_or(Column::Note)
+    let is_time = |column: &Column| matches!(column, Column::Duration | Column::Start | Column::End);
+    column(&words.join(" ")).filter(is_time).unwrap_or(Column::Note)
 }
 
 /// Lower-case words without accents, punctuation and [`SKIPPED_WORDS`].
@@ -253,9 +256,11 @@ mod tests {
             ("Voice-over|Dialog", Column::Dialogue),
             ("SFX|Music", Column::Sound),
             (
-                "Est. time|Duration (s)|duration (sec)|duration sec|duration in s|length in seconds",
+                "Est. time|Duration (s)|duration (sec)|duration sec|duration in s|length in seconds|duration_seconds|时长(秒)|时长（秒）",
                 Column::Duration,
             ),
+            ("start_time|Start (s)", Column::Start),
+            ("end_time", Column::End),
             ("Location|Größe|", Column::Note),
         ] {
             for name in names.split('|') {
@@ -272,7 +277,7 @@ mod tests {
             assert!(!all[..index].contains(name), "{name} is listed twice");
             assert_eq!(plain(name), *name);
         }
-        for column in Column::ALL {
+        for (_, column) in Column::NAMES {
             assert_eq!(meaning(column.as_str()), column);
         }
     }

@@ -1,8 +1,8 @@
-//! A shot list, as a spreadsheet writes it, becomes a workflow.
+//! A shot list, as a spreadsheet or a chat writes it, becomes a workflow.
 //!
 //! | Step | Module |
 //! |---|---|
-//! | CSV to cells with their spans | [`crate::csv`] |
+//! | CSV, Markdown or JSON to cells with their spans | [`crate::csv`], `markdown`, `json` |
 //! | the meaning of each column | `columns`, `headers` |
 //! | durations and timecodes | `timecode` |
 //! | rows to shots | `shots`, `dialogue` |
@@ -11,7 +11,9 @@
 mod columns;
 mod dialogue;
 mod headers;
+mod json;
 mod listing;
+mod markdown;
 mod shots;
 mod timecode;
 mod write;
@@ -26,7 +28,12 @@ use crate::csv::{self, CsvCell, CsvError};
 use crate::diagnostic::{Diagnostic, Problems, Report};
 use crate::limits;
 use crate::scaffold::{ScaffoldError, VideoOptions};
+use crate::source::Span;
 use crate::text_file::read_any_text;
+
+/// What leads from a screenplay to a shot list.
+const SCREENPLAY: &str = "export its text in Final Draft with File > Export, make a table of shots of it with the columns scene, description, \
+dialogue and duration, save that as shots.csv, and then `runner import shots.csv`";
 
 #[derive(Clone, Debug)]
 pub struct ImportOptions {
@@ -49,7 +56,7 @@ pub struct ImportResult {
     pub report: Report,
 }
 
-/// Makes a workflow of a shot list in CSV, in which a row names the columns.
+/// Makes a workflow of a shot list: a table in CSV or Markdown, in which a row names the columns, or a JSON list of scenes.
 ///
 /// # Errors
 /// The contract has no such model or aspect ratio. Problems of the list itself are in the report.
@@ -66,7 +73,7 @@ pub fn import(
     let shots = if problems.any() {
         Vec::new()
     } else {
-        shots(source.text(), options, &model.durations, &mut problems)
+        shots(source.text(), file_name, options, &model.durations, &mut problems)
     };
     let asks_for_sound = model.inputs.get(contract::Word::Audio).is_some();
     let workflow = (!problems.any())
@@ -78,11 +85,12 @@ pub fn import(
 /// The shots of a list.
 fn shots(
     text: &str,
+    file_name: &str,
     options: &ImportOptions,
     durations: &RangeInclusive<u32>,
     problems: &mut Problems,
 ) -> Vec<ListedShot> {
-    match rows(text, &options.columns) {
+    match rows(text, file_name, &options.columns) {
         Ok(rows) => shots::read(&rows, &options.columns, durations, options.chain_scenes, problems),
         Err(error) => {
             problems.push(Diagnostic::error("bad-table", error.span, error.message).help(error.help));
@@ -91,8 +99,34 @@ fn shots(
     }
 }
 
+/// The rows of a list in any of its forms.
+fn rows(text: &str, file_name: &str, choices: &[ColumnChoice]) -> Result<Vec<Vec<CsvCell>>, CsvError> {
+    let extension = file_name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
+    let words = text.trim_start_matches('\u{feff}').split_whitespace();
+    let start: String = words.take(20).collect();
+    if start.contains("<FinalDraft") || extension == "fdx" {
+        return Err(CsvError::new(
+            Span::default(),
+            "this is a screenplay of Final Draft, which lists no shots",
+            SCREENPLAY,
+        ));
+    }
+    let mut rows = if extension == "json" || start.starts_with("[{") || start.starts_with("{\"") {
+        json::rows(text, choices)?
+    } else if let Some(rows) = markdown::rows(text, choices) {
+        rows
+    } else if extension == "md" {
+        let help = "write a row for each shot below `| shot | description | duration |` and `|---|---|---|`";
+        return Err(CsvError::new(Span::default(), "this file has no table", help));
+    } else {
+        return csv_rows(text, choices);
+    };
+    rows.retain(has_text);
+    Ok(rows)
+}
+
 /// The rows with text in them. Spaces are dropped in quotes too: a shot list is prose.
-fn rows(text: &str, choices: &[ColumnChoice]) -> Result<Vec<Vec<CsvCell>>, CsvError> {
+fn csv_rows(text: &str, choices: &[ColumnChoice]) -> Result<Vec<Vec<CsvCell>>, CsvError> {
     let first = rows_by(text, None)?;
     if columns::has_head(&first, choices) {
         return Ok(first);
@@ -111,6 +145,11 @@ fn rows_by(text: &str, delimiter: Option<u8>) -> Result<Vec<Vec<CsvCell>>, CsvEr
             cell.text = trimmed.to_owned();
         }
     }
-    rows.retain(|row| row.iter().any(|cell| !cell.text.is_empty()));
+    rows.retain(has_text);
     Ok(rows)
+}
+
+#[expect(clippy::ptr_arg, reason = "`retain` passes it")]
+fn has_text(row: &Vec<CsvCell>) -> bool {
+    row.iter().any(|cell| !cell.text.is_empty())
 }

@@ -13,24 +13,7 @@ use crate::source::Span;
 use crate::units::VideoDuration;
 
 /// Abbreviated shot sizes, written out for the model.
-const SIZES: [(&str, &str); 16] = [
-    ("ews", "extreme wide shot"),
-    ("els", "extreme long shot"),
-    ("vws", "very wide shot"),
-    ("ws", "wide shot"),
-    ("ls", "long shot"),
-    ("fs", "full shot"),
-    ("mws", "medium wide shot"),
-    ("mls", "medium long shot"),
-    ("ms", "medium shot"),
-    ("mcu", "medium close-up"),
-    ("cu", "close-up"),
-    ("bcu", "big close-up"),
-    ("ecu", "extreme close-up"),
-    ("xcu", "extreme close-up"),
-    ("ots", "over-the-shoulder shot"),
-    ("pov", "point-of-view shot"),
-];
+const SIZES: &str = include_str!("sizes.txt");
 
 /// Angles that are written without the word "angle".
 const ANGLES: [&str; 4] = ["low", "high", "dutch", "canted"];
@@ -67,7 +50,7 @@ pub(super) fn read(
         {
             problems.push(Diagnostic::error("bad-table", extra.span, "this cell is below no column").help(
                 format!(
-                    "the first line names {} columns; text with the separator in it needs quotes",
+                    "the first line names {} columns; text with the separator in it needs quotes, in Markdown `\\|`",
                     head.len()
                 ),
             ));
@@ -133,10 +116,8 @@ impl ShotRow<'_> {
     /// The prompt: framing, description, camera movement, dialogue and sound, in sentences on one line.
     fn prompt(&self, problems: &mut Problems) -> Option<String> {
         let size = self.text(Column::Size);
-        let size = SIZES
-            .iter()
-            .find(|(short, _)| size.eq_ignore_ascii_case(short))
-            .map_or_else(|| size.to_owned(), |(_, long)| (*long).to_owned());
+        let mut sizes = SIZES.lines().filter_map(|line| line.split_once(": "));
+        let size = sizes.find(|(short, _)| size.eq_ignore_ascii_case(short)).map_or(size, |(_, long)| long);
         let lens = self.text(Column::Lens);
         let digits = lens.trim_end_matches(['m', 'M', ' ']);
         let lens = if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
@@ -148,11 +129,8 @@ impl ShotRow<'_> {
         // Sheets say `low` where a sentence needs `low angle`; `eye level` and `overhead` are whole as they are.
         let is_short = ANGLES.iter().any(|short| angle.eq_ignore_ascii_case(short));
         let angle = if is_short { format!("{} angle", angle.to_lowercase()) } else { angle.to_owned() };
-        let framing: Vec<String> = [size.as_str(), &angle, &lens]
-            .into_iter()
-            .map(one_line)
-            .filter(|part| !part.is_empty())
-            .collect();
+        let framing: Vec<String> =
+            [size, &angle, &lens].into_iter().map(one_line).filter(|part| !part.is_empty()).collect();
         let dialogue = spoken(&dialogue::lines(self.text(Column::Dialogue)));
         let sentences = [
             sentence(&framing.join(", ")),
@@ -223,11 +201,16 @@ impl ShotRow<'_> {
     }
 
     fn seconds(&self, durations: &RangeInclusive<u32>, problems: &mut Problems) -> Option<u32> {
-        let cell = self.cell(Column::Duration)?;
-        let Some(length) = timecode::parse(&cell.text) else {
+        let (cell, length) = if let Some(cell) = self.cell(Column::Duration) {
+            (cell, timecode::parse(&cell.text))
+        } else {
+            let (start, end) = (self.cell(Column::Start)?, self.cell(Column::End)?);
+            (end, timecode::between(&start.text, &end.text))
+        };
+        let Some(length) = length else {
             problems.push(
                 Diagnostic::error("bad-duration", cell.span, "this is not a length of time")
-                    .help("write seconds, such as `4`, `4s` or `0:04`"),
+                    .help("write seconds, such as `4`, `4s` or `0:04`; an end is after its start"),
             );
             return None;
         };

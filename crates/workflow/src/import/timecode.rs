@@ -6,12 +6,27 @@ use crate::units::VideoDuration;
 
 /// The length; `None` if the text is not one, or zero.
 pub(super) fn parse(text: &str) -> Option<VideoDuration> {
+    // From one timecode to another.
+    if let Some((start, end)) = text.split_once(['-', '–', '—', '~'])
+        && start.contains(':')
+    {
+        return between(start, end);
+    }
+    point(text).filter(|length| length.as_millis() > 0)
+}
+
+/// The length from one point of time to another; `None` if that is no length.
+pub(super) fn between(start: &str, end: &str) -> Option<VideoDuration> {
+    let millis = point(end)?.as_millis().checked_sub(point(start)?.as_millis())?;
+    (millis > 0).then(|| VideoDuration::from_millis(millis))
+}
+
+fn point(text: &str) -> Option<VideoDuration> {
     let text = text.trim().to_ascii_lowercase();
     if text.len() > 32 {
         return None;
     }
-    let length = if text.contains(':') { timecode(&text) } else { duration(&text) };
-    length.filter(|length| length.as_millis() > 0)
+    if text.contains(':') { timecode(&text) } else { duration(&text) }
 }
 
 /// `mm:ss`, `hh:mm:ss` or `hh:mm:ss:ff`. The frames are less than a second, and are dropped.
@@ -39,7 +54,7 @@ fn duration(text: &str) -> Option<VideoDuration> {
     if let Some(seconds) = number(text) {
         return Some(seconds);
     }
-    let text = text.replace("''", "s").replace('"', "s").replace('\'', "m").replace(". ", " ");
+    let text = text.replace("''", "s").replace(['秒', '"'], "s").replace('\'', "m").replace(". ", " ");
     let duration = parse_duration(text.trim_end_matches('.'))?;
     Some(VideoDuration::from_secs_f64(duration.as_secs_f64()))
 }
@@ -74,12 +89,28 @@ mod tests {
             ("1 min. 5 sec.", 65_000),
             ("4,5 s", 4_500),
             ("4\"", 4_000),
+            ("5秒", 5_000),
+            ("0:00–0:05", 5_000),
+            ("00:01:58 - 00:02:01.5", 3_500),
         ] {
             assert_eq!(parse(text).map(VideoDuration::as_millis), Some(millis), "{text}");
         }
-        for wrong in
-            ["", "0", "soon", "-4", "4x", "4 5", "1:2:3:4:5", ":04", "1e3", "4..5", "٤", "99999999999"]
-        {
+        for wrong in [
+            "",
+            "0",
+            "soon",
+            "-4",
+            "4x",
+            "4 5",
+            "1:2:3:4:5",
+            ":04",
+            "1e3",
+            "4..5",
+            "٤",
+            "99999999999",
+            "0:05-0:05",
+            "3-5",
+        ] {
             assert_eq!(parse(wrong), None, "{wrong}");
         }
     }

@@ -22,6 +22,11 @@ impl Cell {
         self.axes.iter().map(|(axis, value)| (&**axis, &**value))
     }
 
+    /// The same axes with what each value becomes.
+    pub fn map(&self, mut value: impl FnMut(&Arc<Value>) -> Arc<Value>) -> Self {
+        self.axes.iter().map(|(axis, before)| (Arc::clone(axis), value(before))).collect()
+    }
+
     /// Whether there is no axis: the shot has no matrix.
     pub fn is_empty(&self) -> bool {
         self.axes.is_empty()

@@ -7,6 +7,7 @@ use minijinja::{Environment, Error, ErrorKind, State};
 
 use super::error::TemplateError;
 use super::rewrite::{COMPARE, NUMBER, Positions};
+use super::steps;
 use crate::diagnostic::{Severity, shortened};
 
 /// The function that comparisons are rewritten to. It keeps what it found until that is reported.
@@ -28,7 +29,17 @@ impl Comparer {
     /// Adds comparisons to an environment.
     pub(super) fn add_to(env: &mut Environment<'_>) {
         env.add_global(COMPARE, Value::from_object(Self::default()));
-        env.add_filter(NUMBER, |value: Value| number_of(&value).map_or(value, Value::from));
+        env.add_filter(NUMBER, |value: Value, copies: Option<u64>| {
+            steps::read(&value, copies)?;
+            match number_of(&value) {
+                Some(number) => Ok(Value::from(number)),
+                // It would be repeated, up to 100 MB.
+                None if copies == Some(0) && value.len().is_some() => {
+                    Err(mixed_error(format!("`*` multiplies numbers, and this is {}", kind(&value))))
+                }
+                None => Ok(value),
+            }
+        });
         for (names, operator) in [
             (["<", "lt", "lessthan"], "<"),
             (["<=", "le", "<="], "<="),
@@ -67,6 +78,7 @@ impl Object for Comparer {
         let operands: Vec<&Value> = args.iter().skip(1).step_by(2).collect();
         let operators = args.iter().skip(2).step_by(2);
         for operand in &operands {
+            steps::read(operand, None)?;
             if operand.is_undefined() {
                 StringInput::new(state, operand)?;
             }

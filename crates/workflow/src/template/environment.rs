@@ -5,8 +5,9 @@ use minijinja::value::{Kwargs, Value, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior, escape_formatter};
 
 use super::compare::Comparer;
-use super::filters as ours;
+use super::rewrite::OPERAND;
 use super::tables::CsvTables;
+use super::{filters as ours, steps};
 use crate::limits;
 
 /// The names of the filters that are documented, for suggestions.
@@ -26,6 +27,12 @@ pub(super) fn tests() -> impl Iterator<Item = &'static str> {
 
 /// An environment for templates that borrow from the workflow.
 pub(crate) fn environment<'source>() -> Environment<'source> {
+    let mut env = uncounted();
+    steps::count(&mut env, OPERAND, &uncounted());
+    env
+}
+
+fn uncounted<'source>() -> Environment<'source> {
     let mut env = Environment::new();
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     env.set_fuel(Some(limits::MAX_TEMPLATE_FUEL));
@@ -56,6 +63,10 @@ pub(crate) fn environment<'source>() -> Environment<'source> {
     }
 
     Comparer::add_to(&mut env);
+    // They make texts and lists of any size.
+    for name in ["batch", "indent", "pprint", "slice"] {
+        env.remove_filter(name);
+    }
     let tables = CsvTables::default();
     env.add_filter("csv", move |text: Value, kwargs: Kwargs| ours::csv(&text, &kwargs, &tables));
     env.add_filter("format", ours::format);

@@ -17,6 +17,9 @@ use crate::limits;
 /// The most spaces of a level of JSON.
 const MAX_INDENT: usize = 16;
 
+/// The digits of a width or a precision in the text of `format`, at most.
+const MAX_SIZE_DIGITS: usize = 4;
+
 fn invalid_operation(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::InvalidOperation, message.into())
 }
@@ -83,6 +86,12 @@ pub(super) fn map(
 
 /// `| format(…)`, with numbers that keep their text as numbers.
 pub(super) fn format(state: &mut State<'_, '_>, text: &Value, args: Rest<Value>) -> Result<Value, Error> {
+    let mut numbers = text.as_str().unwrap_or_default().split(|c: char| !c.is_ascii_digit());
+    if numbers.any(|digits| digits.len() > MAX_SIZE_DIGITS) {
+        return Err(invalid_operation(format!(
+            "a number in this text has more than {MAX_SIZE_DIGITS} digits"
+        )));
+    }
     let mut values = vec![text.clone()];
     values.extend(args.0.into_iter().map(|value| number_of(&value).map_or(value, Value::from)));
     let (text, args) = from_args(&values)?;

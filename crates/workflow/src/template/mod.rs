@@ -12,6 +12,7 @@ mod render;
 mod rewrite;
 mod scan;
 mod scope;
+mod steps;
 mod tables;
 mod writer;
 

@@ -15,6 +15,7 @@ use super::locate::{locate, narrowed};
 use super::rewrite::{self, Positions};
 use super::scan::{self, TextForm};
 use super::scope::Scope;
+use super::steps;
 use super::writer::BoundedWriter;
 use crate::diagnostic::{Diagnostic, Problems, Severity};
 use crate::limits;
@@ -30,8 +31,6 @@ pub(crate) struct Templates<'w> {
     comparer: Arc<Comparer>,
     pub(crate) odd_cells: OddCells,
     rendered_bytes: Cell<usize>,
-    /// Steps of all evaluations that have ended.
-    steps: Cell<u64>,
 }
 
 /// By the path of a column of a table, such as `p.price`: where the cell is for which it holds text and no numbers.
@@ -61,6 +60,7 @@ impl PreparedTemplate<'_> {
 
 impl<'w> Templates<'w> {
     pub(crate) fn new(env: &'w Environment<'w>, source: &'w Source) -> Self {
+        steps::reset();
         Self {
             env,
             source,
@@ -68,7 +68,6 @@ impl<'w> Templates<'w> {
             comparer: Comparer::of(env).unwrap_or_default(),
             odd_cells: OddCells::default(),
             rendered_bytes: Cell::new(0),
-            steps: Cell::new(0),
         }
     }
 
@@ -170,7 +169,7 @@ impl<'w> Templates<'w> {
         scope: &Scope,
         context: &Value,
     ) -> Result<Json, TemplateError> {
-        let (result, steps) = match prepared {
+        let (result, taken) = match prepared {
             PreparedTemplate::Plain => return Ok(Json::String(text.to_owned())),
             PreparedTemplate::Broken(error) => return Err(error.clone()),
             PreparedTemplate::Expression(expression, positions) => {
@@ -185,8 +184,7 @@ impl<'w> Templates<'w> {
                 Err(error) => (Err(TemplateError::new(&error, positions, scope)), 1),
             },
         };
-        self.steps.set(self.steps.get().saturating_add(steps));
-        if self.steps.get() > limits::MAX_TOTAL_FUEL { Err(TemplateError::total()) } else { result }
+        if steps::add(taken) { result } else { Err(TemplateError::total()) }
     }
 
     /// A compiled template; with `is_bare`, of an expression without braces.

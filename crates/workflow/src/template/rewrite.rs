@@ -1,5 +1,6 @@
 //! Makes calls of the operators that minijinja has its own mind about. Its comparisons order values of different kinds by their kind, and it
-//! knows no numbers that keep their text: `a < b` becomes `compare__(0, a, '<', b)`, and an operand of arithmetic `a | number__`.
+//! knows no numbers that keep their text: `a < b` becomes `compare__(0, a, '<', b)`, and an operand of arithmetic `a | number__`. What
+//! may be a long text, as in `a ~ b`, `a in b` and `a[1:]`, becomes `a | operand__`, which counts it.
 
 use std::ops::Range;
 
@@ -7,8 +8,14 @@ use super::scan::{Region, after_quoted, regions};
 
 /// The function that compares: the number of the comparison, then operands with operators between them.
 pub(super) const COMPARE: &str = "compare__";
-/// The filter that makes a number of one that keeps its text, and leaves everything else.
+/// The filter that makes a number of one that keeps its text, and leaves everything else, but for `*`: its operands have the argument 0.
 pub(super) const NUMBER: &str = "number__";
+const FACTOR: &str = "number__(0)";
+/// The filter that counts what an operator reads.
+pub(super) const OPERAND: &str = "operand__";
+
+/// Operators from which on it matters that each copies the text before it.
+const MANY_COPIES: usize = 8;
 
 /// Filters of minijinja that take numbers only.
 const NUMBER_FILTERS: [&str; 3] = ["abs", "int", "round"];
@@ -90,6 +97,10 @@ enum Side {
     /// `and`, `if` or another word that asks whether it is true.
     Truth,
     Arithmetic,
+    /// `*`, which multiplies numbers only.
+    Product,
+    /// `~` or `in`, which read a text.
+    Text,
 }
 
 /// The code within a pair of brackets.
@@ -120,7 +131,8 @@ impl<'t> Rewriter<'t> {
     }
 
     fn finish(mut self) -> (String, Positions) {
-        self.positions.edits.sort_by_key(|edit| edit.at);
+        // A comparison begins before the bracket of its operand.
+        self.positions.edits.sort_by_key(|edit| (edit.at, edit.inserted == "("));
         let (mut out, mut read) = (String::new(), 0);
         for edit in &self.positions.edits {
             out.push_str(&self.text[read..edit.at]);
@@ -166,6 +178,7 @@ impl<'t> Rewriter<'t> {
         let is_test = std::mem::take(&mut self.level().is_test);
         match text {
             "(" | "[" | "{" => {
+                self.slice(text, &token);
                 self.value(&token);
                 self.levels.push(Level::default());
             }
@@ -185,7 +198,11 @@ impl<'t> Rewriter<'t> {
                 if self.level().part.is_none() {
                     return self.value(&token);
                 }
-                let side = if text == "~" { Side::Plain } else { Side::Arithmetic };
+                let side = match text {
+                    "~" => Side::Text,
+                    "*" => Side::Product,
+                    _ => Side::Arithmetic,
+                };
                 self.end_part(side);
                 self.level().left = side;
             }
@@ -193,9 +210,12 @@ impl<'t> Rewriter<'t> {
             _ if previous == "." => self.value(&token),
             "not" | "in" if is_test => self.level().is_test = true,
             "and" | "or" | "if" | "elif" | "not" => self.separate(Side::Truth),
-            "else" | "in" | "for" => self.separate(Side::Plain),
+            "else" | "in" | "for" => {
+                self.separate(Side::Plain);
+                self.level().left = if text == "in" { Side::Text } else { Side::Plain };
+            }
             "is" if self.level().part.is_some() => {
-                self.number();
+                self.filter(NUMBER);
                 self.level().is_test = true;
             }
             _ => {
@@ -223,12 +243,25 @@ impl<'t> Rewriter<'t> {
         self.level().left = side;
     }
 
-    /// Makes a number of the operand that ends here.
-    fn number(&mut self) {
+    /// Counts what is sliced, if this bracket is one of a slice.
+    fn slice(&mut self, bracket: &str, token: &Range<usize>) {
+        let code = self.text[token.start..].split(']').next().unwrap_or_default();
+        if let Some(start) = self.level().part.filter(|_| bracket == "[" && code.contains(':')) {
+            self.edit(start, 0, "(".to_owned());
+            self.edit(token.start, 0, format!("|{OPERAND})"));
+        }
+    }
+
+    /// Applies a filter to the operand that ends here.
+    fn filter(&mut self, filter: &str) {
         let Some(start) = self.level().part else { return };
         if !self.text[start..].starts_with(|c: char| c.is_ascii_digit()) {
             let end = self.level().end;
-            self.edit(end, 0, format!("|{NUMBER}"));
+            // It is copied by each of them.
+            let copies = self.text[end..].matches(['~', '+']).count();
+            let is_copied = filter != FACTOR && copies >= MANY_COPIES;
+            let copies = if is_copied { format!("({copies})") } else { String::new() };
+            self.edit(end, 0, format!("|{filter}{copies}"));
         }
     }
 
@@ -237,8 +270,13 @@ impl<'t> Rewriter<'t> {
         let is_condition = self.is_condition && is_outer;
         let level = self.level();
         let is_truth = is_condition && level.left == Side::Truth && right == Side::Truth;
-        if [level.left, right].contains(&Side::Arithmetic) || (is_truth && level.comparison.is_none()) {
-            self.number();
+        let sides = [level.left, right];
+        if sides.contains(&Side::Product) {
+            self.filter(FACTOR);
+        } else if sides.contains(&Side::Arithmetic) || (is_truth && level.comparison.is_none()) {
+            self.filter(NUMBER);
+        } else if sides.contains(&Side::Text) {
+            self.filter(OPERAND);
         }
         let level = self.level();
         (level.part, level.left) = (None, Side::Plain);
@@ -302,20 +340,25 @@ mod tests {
     fn comparisons_and_operands_are_rewritten() {
         for (code, expected) in [
             ("a < b", "compare__(0, a , '<',  b)"),
-            ("a+1<b*2", "compare__(0, a|number__+1, '<', b|number__*2)"),
+            ("a+1<b*2", "compare__(0, a|number__+1, '<', b|number__(0)*2)"),
             ("1 < p.x <= 5 and q", "compare__(0, 1 , '<',  p.x , '<=',  5) and q"),
             ("not a == 'x < y'", "not compare__(0, a , '==',  'x < y')"),
             ("f(a > b, k=c != d)", "f(compare__(0, a , '>',  b), k=compare__(1, c , '!=',  d))"),
             ("x if (a|int) >= -1e-3 else y", "x if compare__(0, (a|number__|int) , '>=',  -1e-3) else y"),
-            ("p.age is not none and p.in in q", "p.age|number__ is not none and p.in in q"),
-            ("a ~ b", "a ~ b"),
+            ("p.age is not none and p.in in q", "p.age|number__ is not none and p.in in q|operand__"),
+            ("a ~ b", "a|operand__ ~ b|operand__"),
+            ("a[1:] if b[0] else c", "(a|operand__)[1:] if b[0] else c"),
+            (
+                "p.a[1:][:2] == b[:1]",
+                "compare__(0, ((p.a|operand__)[1:]|operand__)[:2] , '==',  (b|operand__)[:1])",
+            ),
         ] {
             assert_eq!(expression(code, 0, false).0, expected);
         }
         let (code, positions) = text("x {%- if a < bb -%} {{ n }} {% endif %} {{ -k * m }}");
         assert_eq!(
             code,
-            "x {%- if compare__(0, a , '<',  bb) -%} {{ n }} {% endif %} {{ -k|number__ * m|number__ }}"
+            "x {%- if compare__(0, a , '<',  bb) -%} {{ n }} {% endif %} {{ -k|number__(0) * m|number__(0) }}"
         );
         let original = |part: &str| code.find(part).map(|at| positions.in_text(at..at + part.len()));
         assert_eq!(original("bb"), Some(13..15));
@@ -345,7 +388,7 @@ mod tests {
                 // Values of different kinds are refused, and all operands of a chain are evaluated.
                 (Ok(_), Err(error)) => {
                     let text = error.to_string();
-                    prop_assert!(text.contains("kinds") || text.contains("unsupported"), "{}: {}", rewritten, text);
+                    prop_assert!(["kinds", "unsupported", "multiplies"].iter().any(|word| text.contains(word)), "{}: {}", rewritten, text);
                 }
                 (Err(_), _) => {}
             }
@@ -362,6 +405,8 @@ mod tests {
                 inner.clone().prop_map(|a| format!("({a})")),
                 inner.clone().prop_map(|a| format!("(not {a})")),
                 inner.clone().prop_map(|a| format!("({a}) is not number")),
+                inner.clone().prop_map(|a| format!("([{a}, 1][1:] == [1][:1])")),
+                inner.clone().prop_map(|a| format!("('xay'[1:2] in ('a' ~ {a}))")),
                 inner.clone().prop_map(|a| format!("{{'k': {a}}}.k|default({a})")),
                 (inner.clone(), inner.clone(), inner)
                     .prop_map(|(a, b, c)| format!("[{a}, {b} if {c} else {a}][1]")),

@@ -7,6 +7,8 @@ use indexmap::IndexMap;
 use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value, ValueKind};
 use serde_json::Value as Json;
 
+use super::render::size;
+use super::steps;
 use crate::yaml::keeps_text;
 
 /// Variables with their values. Cheap to clone: a scope refers to its parent.
@@ -127,11 +129,13 @@ impl Object for Shared {
     }
 
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        match &*self.0 {
-            Json::Array(items) => items.get(key.as_usize()?).map(from_json),
-            Json::Object(members) => members.get(key.as_str()?).map(from_json),
+        let value = match &*self.0 {
+            Json::Array(items) => items.get(key.as_usize()?),
+            Json::Object(members) => members.get(key.as_str()?),
             _ => None,
-        }
+        }?;
+        // It is copied.
+        steps::add(size(value) as u64 / 16).then(|| from_json(value))
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {

@@ -1,4 +1,4 @@
-//! Small files that ask for much: what the compiler has to accept or refuse within 20 seconds of one core and 512 MB.
+//! Small files that ask for much: what the compiler has to accept or refuse within 10 seconds of one core and 512 MB.
 //!
 //! Known ones by name, and random ones from a list of choices. Used by `tests/bounds.rs` and by the fuzz target.
 
@@ -203,6 +203,21 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
         ),
         table(sized(9_999), 20),
     );
+    for (name, code) in [
+        ("searches-in-a-long-text", "'zq' in t".to_owned()),
+        ("long-texts-joined-and-searched", format!("'b' in {}", vec!["t"; 240].join("~"))),
+        ("a-long-text-before-many", format!("'b' in t~{}", vec!["k"; 240].join("~"))),
+        ("characters-sorted", "t|list|unique|sort|length == 1".to_owned()),
+        ("letters-raised", "t|title|upper|length == 1".to_owned()),
+        ("a-long-text-reversed", "t[::-1][0] == 'b'".to_owned()),
+        ("a-long-list-sorted", "range(100000)|list|sort|length == 1".to_owned()),
+    ] {
+        let text = "é".repeat(sized(15_000));
+        cases.push(case(
+            name,
+            format!("{HEAD}params: {{t: {text}}}\nshots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, prompt: \"{{% for k in range(3000) %}}{{% if {code} %}}{{% endif %}}{{% endfor %}}{{{{ i }}}}\"}}]\n"),
+        ));
+    }
     let rows = sized(2_000);
     let text = table(rows, 2).replace('\n', "\\n");
     cases.push(case(

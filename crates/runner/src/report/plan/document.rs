@@ -1,13 +1,13 @@
 //! The plan document: what a run would do. docs/output.md describes its JSON form.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use engine::preview::Preview;
-use indexmap::IndexMap;
 use scheduler::Decision;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use workflow::plan::{self, Clip, Frame, Location, MediaSource, Node, NodeIx, Plan};
+use serde_json::{Value, json};
+use workflow::plan::{self, Cell, Clip, Frame, Location, MediaSource, Node, NodeIx, Plan};
 use workflow::prices::{CostEstimate, EstimateKind, Interval, PriceInputs};
 use workflow::units::Money;
 
@@ -15,7 +15,7 @@ use crate::backend::PlannedServices;
 use crate::price_table::{self, PriceTable};
 
 /// Format version. Incremented when a reader of the previous version would misread the new one.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,6 +32,8 @@ pub(crate) struct PlanDocument {
     pub(crate) is_free: bool,
     /// The source of prices; `null` without a price table.
     pub(crate) prices: Option<PriceTableInfo>,
+    /// The mappings of matrices, such as rows of tables, each once.
+    pub(crate) rows: Vec<Arc<Value>>,
     /// Every instance in file order.
     pub(crate) shots: Vec<PlannedShot>,
     pub(crate) films: Vec<PlannedFilm>,
@@ -55,11 +57,11 @@ pub(crate) struct PriceTableInfo {
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlannedShot {
     pub(crate) name: String,
-    pub(crate) shot: String,
-    /// Its cell of the matrix.
-    pub(crate) cell: IndexMap<String, Value>,
+    pub(crate) shot: Arc<str>,
+    /// Its cell of the matrix; `{"row": 3}` in place of a mapping, by its index in `rows`.
+    pub(crate) cell: Cell,
     pub(crate) take: Option<u32>,
-    pub(crate) note: Option<String>,
+    pub(crate) note: Option<Arc<str>>,
     /// Where the shot is defined.
     pub(crate) location: Location,
     /// What a run would do.
@@ -87,7 +89,7 @@ pub(crate) struct PlannedShot {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dependency {
     /// The instance depended on.
-    pub(crate) shot: String,
+    pub(crate) shot: Arc<str>,
     /// The inputs that it provides.
     pub(crate) provides: Provides,
 }
@@ -115,9 +117,9 @@ pub(crate) struct PlannedFilm {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ClipSource {
-    Shot(String),
+    Shot(Arc<str>),
     /// One of these takes or instances, once picked.
-    Pick(Vec<String>),
+    Pick(Vec<Arc<str>>),
     /// A video or image of one's own, from the workflow's folder.
     File(String),
     /// A title on black.
@@ -133,6 +135,8 @@ impl PlanDocument {
         table: Option<&PriceTable>,
     ) -> Self {
         let mut totals = CostEstimate::default();
+        let mut rows = Rows::default();
+        let names: Vec<Arc<str>> = plan.nodes().map(|(_, node)| Arc::from(node.name.as_str())).collect();
         let shots = plan
             .nodes()
             .zip(previews)
@@ -156,7 +160,9 @@ impl PlanDocument {
                 for _ in 1..attempts(node, preview) {
                     totals.add(&inputs, cost, EstimateKind::Retry);
                 }
-                planned(plan, ix, node, preview, inputs, cost, unpriced)
+                let cell = node.cell.map(|value| rows.cell(value));
+                let depends_on = dependencies(plan, ix, node, &names);
+                planned(node, preview, cell, depends_on, inputs, cost, unpriced)
             })
             .collect();
         Self {
@@ -171,13 +177,14 @@ impl PlanDocument {
                 as_of: table.prices.as_of().to_owned(),
                 source: table.prices.source().to_owned(),
             }),
+            rows: rows.rows,
             shots,
             films: plan
                 .films()
                 .iter()
                 .map(|film| PlannedFilm {
                     output: film.output.clone(),
-                    clips: film.clips.iter().map(|clip| display_path(plan, clip)).collect(),
+                    clips: film.clips.iter().map(|clip| display_path(&names, clip)).collect(),
                 })
                 .collect(),
             picks: plan
@@ -190,8 +197,29 @@ impl PlanDocument {
     }
 }
 
-fn display_path(plan: &Plan, clip: &Clip) -> ClipSource {
-    let name = |node: &NodeIx| plan.node(*node).name.clone();
+/// The mappings of cells, by their addresses.
+#[derive(Default)]
+struct Rows {
+    rows: Vec<Arc<Value>>,
+    cells: HashMap<*const Value, Arc<Value>>,
+}
+
+impl Rows {
+    /// A value as a cell has it.
+    fn cell(&mut self, value: &Arc<Value>) -> Arc<Value> {
+        if !value.is_object() {
+            return Arc::clone(value);
+        }
+        let cell = self.cells.entry(Arc::as_ptr(value)).or_insert_with(|| {
+            self.rows.push(Arc::clone(value));
+            Arc::new(json!({ "row": self.rows.len() - 1 }))
+        });
+        Arc::clone(cell)
+    }
+}
+
+fn display_path(names: &[Arc<str>], clip: &Clip) -> ClipSource {
+    let name = |node: &NodeIx| Arc::clone(&names[node.index()]);
     match &clip.source {
         plan::ClipSource::Node(node) => ClipSource::Shot(name(node)),
         plan::ClipSource::Pick(candidates) => ClipSource::Pick(candidates.iter().map(name).collect()),
@@ -230,34 +258,34 @@ fn attempts(node: &Node, preview: &Preview) -> u32 {
 }
 
 fn planned(
-    plan: &Plan,
-    ix: NodeIx,
     node: &Node,
     preview: &Preview,
+    cell: Cell,
+    depends_on: Vec<Dependency>,
     price_inputs: PriceInputs,
     cost: Option<Interval<Money>>,
     unpriced: Option<String>,
 ) -> PlannedShot {
     PlannedShot {
         name: node.name.clone(),
-        shot: node.shot.to_string(),
-        cell: node.cell.iter().map(|(axis, value)| (axis.to_owned(), value.clone())).collect(),
+        shot: Arc::clone(&node.shot),
+        cell,
         take: node.take,
-        note: node.note.as_deref().map(str::to_owned),
+        note: node.note.clone(),
         location: node.location.clone(),
         decision: preview.decision,
         why: preview.why.clone(),
         task: preview.task.as_ref().map(ToString::to_string),
         certain: preview.is_certain,
         key: preview.key.clone(),
-        depends_on: dependencies(plan, ix, node),
+        depends_on,
         price_inputs,
         cost,
         unpriced,
     }
 }
 
-fn dependencies(plan: &Plan, ix: NodeIx, node: &Node) -> Vec<Dependency> {
+fn dependencies(plan: &Plan, ix: NodeIx, node: &Node, names: &[Arc<str>]) -> Vec<Dependency> {
     let provides = |before: NodeIx| {
         let frames = node.inputs.iter().filter_map(|input| match &input.source {
             MediaSource::LastFrame(from) => (*from == before).then_some(Provides::LastFrame),
@@ -274,6 +302,6 @@ fn dependencies(plan: &Plan, ix: NodeIx, node: &Node) -> Vec<Dependency> {
     plan.predecessors(ix)
         .into_iter()
         .flat_map(|before| provides(before).into_iter().map(move |provides| (before, provides)))
-        .map(|(before, provides)| Dependency { shot: plan.node(before).name.clone(), provides })
+        .map(|(before, provides)| Dependency { shot: Arc::clone(&names[before.index()]), provides })
         .collect()
 }

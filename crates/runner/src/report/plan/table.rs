@@ -11,6 +11,8 @@ use crate::shell;
 
 /// In plans of more shots, those that are up to date are counted and not listed.
 const MAX_REUSED_SHOTS: usize = 12;
+/// Instances that are named as those which another one waits for.
+const MAX_DEPENDENCIES: usize = 4;
 /// Placeholder of an empty cell.
 const NONE: &str = "-";
 
@@ -37,12 +39,16 @@ fn shots(document: &PlanDocument) -> String {
     }
     for shot in listed {
         let mut dependencies: Vec<&str> =
-            shot.depends_on.iter().map(|dependency| dependency.shot.as_str()).collect();
+            shot.depends_on.iter().map(|dependency| &*dependency.shot).collect();
         dependencies.dedup();
+        let others = dependencies.len().saturating_sub(MAX_DEPENDENCIES);
+        // A column is as wide as its longest cell.
+        let others = if others > 1 { format!(" and {others} more") } else { String::new() };
+        dependencies.truncate(if others.is_empty() { usize::MAX } else { MAX_DEPENDENCIES });
         table.row([
             shot.name.clone(),
             shot.decision.as_str().to_owned(),
-            if dependencies.is_empty() { NONE.to_owned() } else { dependencies.join(", ") },
+            if dependencies.is_empty() { NONE.to_owned() } else { dependencies.join(", ") + &others },
             shot.price_inputs.model.clone(),
             resolution_cell(shot.price_inputs.resolution()),
             shot.price_inputs.seconds.to_string(),
@@ -151,7 +157,7 @@ fn summary(document: &PlanDocument) -> String {
 /// Whether all candidates of a shot or an instance have videos.
 fn is_rendered(document: &PlanDocument, name: &str) -> bool {
     let is_candidate = |shot: &&PlannedShot| {
-        shot.shot == name || shot.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('#'))
+        &*shot.shot == name || shot.name.strip_prefix(name).is_some_and(|rest| rest.starts_with('#'))
     };
     let mut candidates = document.shots.iter().filter(is_candidate).peekable();
     candidates.peek().is_some() && candidates.all(|shot| shot.decision == Decision::Reuse)

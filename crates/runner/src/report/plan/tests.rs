@@ -144,3 +144,25 @@ fn plan_json_round_trips() {
     let json = serde_json::to_string(&document).expect("it can be written");
     assert_eq!(serde_json::from_str::<PlanDocument>(&json).expect("it can be read"), document);
 }
+
+#[test]
+fn plan_json_has_each_row_once() {
+    let text = "version: 1
+defaults: {model: modela-video-2-0-260128, seconds: 5}
+shots: [{id: a, prompt: '{{ look.name }} {{ s }}', matrix: {look: [{name: noir}, {name: dawn}], s: [1, 2]}}]
+";
+    let json = serde_json::to_value(all(text, Decision::Execute, "rehearsal")).expect("it can be written");
+    let cells: Vec<_> = json["shots"].as_array().into_iter().flatten().map(|shot| &shot["cell"]).collect();
+    assert_eq!(json["rows"], serde_json::json!([{ "name": "noir" }, { "name": "dawn" }]));
+    assert_eq!(cells[2], &serde_json::json!({ "look": { "row": 1 }, "s": 1 }));
+}
+
+#[test]
+fn plan_table_counts_many_dependencies() {
+    let text = "version: 1
+defaults: {model: modela-video-2-0-260128, seconds: 5}
+shots: [{id: a, prompt: 'x {{ i }}', matrix: {i: {from: 1, to: 6}}}, {id: b, prompt: x, needs: a}]
+";
+    let text = table(&all(text, Decision::Execute, "rehearsal"));
+    assert!(text.contains("a@i=1, a@i=2, a@i=3, a@i=4 and 2 more"), "{text}");
+}
