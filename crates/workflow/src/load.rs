@@ -14,7 +14,7 @@ use crate::options::Options;
 use crate::plan::Plan;
 use crate::seal::seal;
 use crate::source::{Source, Span};
-use crate::syntax::{self, Workflow};
+use crate::syntax::{self, Shot, Workflow};
 use crate::template::{Templates, environment};
 use crate::text_file::{read_text, too_large};
 use crate::work::WorkBudget;
@@ -111,11 +111,14 @@ fn parse_all(
     include::add(&mut workflow, source, files, problems);
     workflow.param_overrides =
         include::param_files(&options.param_files, source, &mut workflow.text_warnings, problems);
-    let structure = with_cx(&workflow, source, files, options, Contract::embedded(), |workflow, cx| {
-        expand::structure(workflow, cx, problems)
-    });
-    for (shot, (group, steps)) in workflow.shots.iter_mut().zip(structure) {
-        (shot.group_name, shot.repeat) = (group, steps);
+    let is_structured = |shot: &Shot| shot.group_entry.is_some() || shot.repeat_entry.is_some();
+    if workflow.shots.iter().any(is_structured) {
+        let structure = with_cx(&workflow, source, files, options, Contract::embedded(), |workflow, cx| {
+            expand::structure(workflow, cx, problems)
+        });
+        for (shot, (group, steps)) in workflow.shots.iter_mut().zip(structure) {
+            (shot.group_name, shot.repeat) = (group, steps);
+        }
     }
     syntax::resolve_groups(&mut workflow, problems);
     syntax::apply_defaults(&mut workflow, problems);

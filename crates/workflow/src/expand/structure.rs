@@ -15,10 +15,6 @@ pub(crate) type Structure = (Option<Spanned<String>>, Option<Spanned<u32>>);
 
 /// The structure of each shot of a file whose groups are not yet resolved, by its index.
 pub(crate) fn read<'w>(workflow: &'w Workflow, cx: &ExpandCx<'w>, problems: &mut Problems) -> Vec<Structure> {
-    let is_structured = |shot: &syntax::Shot| shot.group_entry.is_some() || shot.repeat_entry.is_some();
-    if !workflow.shots.iter().any(is_structured) {
-        return vec![(None, None); workflow.shots.len()];
-    }
     // What is wrong with parameters is reported when shots are expanded.
     let params = params::resolve(workflow, cx, &mut Problems::default());
     let of_shot = |shot: &'w syntax::Shot| {
