@@ -17,6 +17,14 @@ pub fn first_frame(path: &Path) -> Result<RgbImage, MediaError> {
     Movie::open(path).and_then(|movie| extract(movie, FrameReader::first)).map_err(|error| error.at(path))
 }
 
+/// The frame in the middle, decoded exactly.
+///
+/// # Errors
+/// As [`first_frame`].
+pub fn middle_frame(path: &Path) -> Result<RgbImage, MediaError> {
+    Movie::open(path).and_then(|movie| extract(movie, FrameReader::middle)).map_err(|error| error.at(path))
+}
+
 /// The frame that is presented last, decoded exactly: the one with the greatest composition time within the edit list.
 ///
 /// # Errors

@@ -46,6 +46,12 @@ impl FrameReader {
         self.decode(order[from.saturating_sub(1)])
     }
 
+    /// The frame in the middle.
+    pub(crate) fn middle(&mut self) -> Result<YuvFrame, MediaError> {
+        let order = self.track.presentation_order();
+        self.decode(order[order.len() / 2])
+    }
+
     /// The frame that is presented last.
     pub(crate) fn last(&mut self) -> Result<YuvFrame, MediaError> {
         let end =

@@ -64,7 +64,7 @@ pub use crate::clip::{AudioSpec, ClipSpec, ClipWriter};
 pub use crate::error::MediaError;
 pub use crate::ffmpeg::{Delivery, DeliveryFormat, Ffmpeg};
 pub use crate::fit::Fit;
-pub use crate::frame::{first_frame, first_frame_bytes, last_frame, last_frame_bytes};
+pub use crate::frame::{first_frame, first_frame_bytes, last_frame, last_frame_bytes, middle_frame};
 pub use crate::frame_size::MAX_SIDE;
 pub use crate::h264::Effort;
 pub use crate::image::{RgbImage, encode_png};

@@ -12,13 +12,14 @@ const QUALITY: u8 = 82;
 /// A video that begins darker than this mean (of 255) fades in: its last frame says more.
 const MIN_BRIGHTNESS: u64 = 14;
 
-/// A JPEG of a video's first frame, or of its last one if the first is black, scaled down to at most `max_side` pixels.
+/// A JPEG of a video's first frame, or of its last one if the first is black, scaled down to at most `max_side` pixels. Of a video that
+/// `continues` another, whose frame is the first one, it is the frame in the middle.
 ///
 /// # Errors
 /// As [`Ffmpeg::first_frame`].
-pub fn poster(path: &Path, max_side: u32, ffmpeg: &Ffmpeg) -> Result<Vec<u8>, MediaError> {
-    let first = ffmpeg.first_frame(path)?;
-    let frame = if brightness(&first) < MIN_BRIGHTNESS { ffmpeg.last_frame(path)? } else { first };
+pub fn poster(path: &Path, max_side: u32, continues: bool, ffmpeg: &Ffmpeg) -> Result<Vec<u8>, MediaError> {
+    let frame = if continues { ffmpeg.middle_frame(path)? } else { ffmpeg.first_frame(path)? };
+    let frame = if brightness(&frame) < MIN_BRIGHTNESS { ffmpeg.last_frame(path)? } else { frame };
     let longest = frame.width().max(frame.height()).max(1);
     let scaled = |side: u32| {
         let side = u64::from(side) * u64::from(max_side.min(longest)) / u64::from(longest);
@@ -61,12 +62,14 @@ mod tests {
     #[test]
     fn poster_is_a_small_jpeg_of_a_visible_frame() {
         let shade = |shades: &[u8], side: u32| {
-            let jpeg = poster(clip(shades).path(), side, &Ffmpeg::default()).unwrap();
+            let continues = shades.len() > 2 && shades[1] == 200;
+            let jpeg = poster(clip(shades).path(), side, continues, &Ffmpeg::default()).unwrap();
             let image = decode_image(&jpeg).unwrap();
             (image.width(), image.height(), image.pixel(9, 9)[0].abs_diff(200) < 6)
         };
         assert_eq!(shade(&[200, 100, 50], 160), (160, 90, true));
         assert_eq!(shade(&[0, 100, 200], 160), (160, 90, true));
+        assert_eq!(shade(&[100, 200, 50], 160), (160, 90, true));
         assert_eq!(shade(&[200, 200], 4_000), (320, 180, true));
     }
 }

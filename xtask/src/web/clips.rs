@@ -93,7 +93,7 @@ fn draw(folder: &Path, clip: &Clip) -> Result<(), String> {
         Animatic.render(&job, &mut |_| ControlFlow::Continue(())).map_err(|error| error.to_string())?;
     let file = folder.join(format!("{}.mp4", clip.name));
     fs_err::write(&file, &rendering.mp4).map_err(|error| error.to_string())?;
-    let poster = media::poster(&file, MAX_POSTER_SIDE, &media::Ffmpeg::default())
+    let poster = media::poster(&file, MAX_POSTER_SIDE, false, &media::Ffmpeg::default())
         .map_err(|error| error.to_string())?;
     fs_err::write(file.with_extension("jpg"), poster).map_err(|error| error.to_string())
 }

@@ -94,6 +94,21 @@ impl Ffmpeg {
         }
     }
 
+    /// As [`crate::middle_frame`], and ffmpeg for files that are not decoded natively.
+    ///
+    /// # Errors
+    /// As [`crate::middle_frame`], and [`MediaError::Tool`].
+    pub fn middle_frame(&self, path: &Path) -> Result<RgbImage, MediaError> {
+        match crate::middle_frame(path) {
+            Err(error) if self.can_take(path, &error) => {
+                let middle = self.probe(path)?.duration.as_secs_f64() / 2.0;
+                self.still(path, &["-ss", &middle.to_string()], &["-frames:v", "1"])
+                    .map_err(|error| error.at(path))
+            }
+            outcome => outcome,
+        }
+    }
+
     /// As [`crate::last_frame`], and ffmpeg for files that are not decoded natively.
     ///
     /// # Errors

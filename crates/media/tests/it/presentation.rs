@@ -98,7 +98,7 @@ fn frames_are_upright_with_square_pixels() {
             let video = probe(&path).unwrap().video.unwrap();
             assert_eq!((video.width, video.height), (actual.width(), actual.height()), "{shape:?}");
         }
-        let jpeg = media::decode_image(&poster(&path, 9999, &Ffmpeg::default()).unwrap()).unwrap();
+        let jpeg = media::decode_image(&poster(&path, 9999, false, &Ffmpeg::default()).unwrap()).unwrap();
         assert!(psnr(&jpeg, &presented(&first, shape)) > 28.0, "{shape:?}");
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use scheduler::StatusKind;
-use viewer::{CutKind, Manifest};
+use viewer::{CutKind, Manifest, ParentKind};
 
 use crate::ffmpeg;
 
@@ -17,6 +17,8 @@ const MAX_SIDE: u32 = 480;
 /// A video that needs a poster.
 struct VideoFile {
     path: PathBuf,
+    /// Whether it begins with a frame of another clip.
+    continues: bool,
     /// The poster's file name, which depends on the content of the video.
     name: String,
 }
@@ -33,18 +35,24 @@ struct VideoInfo {
 /// none.
 pub(super) fn make(folder: &Path, manifest: &mut Manifest) {
     let mut videos = HashMap::new();
-    let done = manifest.clips.iter().filter(|clip| clip.state == StatusKind::Done);
-    let done = done.map(|clip| (&clip.file, &clip.sha256));
-    let renders = manifest.clips.iter().flat_map(|clip| &clip.renders);
-    for video in done.chain(renders.map(|render| (&render.file, &render.sha256))) {
-        if let (Some(file), Some(sha256)) = video {
-            let name = format!("{}.jpg", &sha256[..sha256.len().min(16)]);
-            videos.insert(file.clone(), VideoFile { path: folder.join(file), name });
+    for clip in &manifest.clips {
+        let continues = clip.parents.iter().any(|parent| parent.kind == ParentKind::Continues);
+        let done = Some((&clip.file, &clip.sha256)).filter(|_| clip.state == StatusKind::Done);
+        let renders = clip.renders.iter().map(|render| (&render.file, &render.sha256));
+        for video in done.into_iter().chain(renders) {
+            if let (Some(file), Some(sha256)) = video {
+                let middle = if continues { "-middle" } else { "" };
+                let name = format!("{}{middle}.jpg", &sha256[..sha256.len().min(16)]);
+                videos.insert(file.clone(), VideoFile { path: folder.join(file), continues, name });
+            }
         }
     }
     for file in manifest.films.iter().filter_map(|film| film.file.as_ref()) {
         let path = folder.join(file);
-        videos.insert(file.clone(), VideoFile { name: format!("film-{}.jpg", film_digest(&path)), path });
+        videos.insert(
+            file.clone(),
+            VideoFile { name: format!("film-{}.jpg", film_digest(&path)), path, continues: false },
+        );
     }
     let infos = make_all(&folder.join(FOLDER), videos);
     let info = |file: &Option<String>| file.as_ref().and_then(|file| infos.get(file)).cloned();
@@ -110,7 +118,8 @@ fn make_one(folder: &Path, video: &VideoFile, ffmpeg: &media::Ffmpeg) -> VideoIn
     };
     let path = folder.join(&video.name);
     let has_poster = path.exists() || {
-        let poster = media::poster(&video.path, MAX_SIDE, ffmpeg).map_err(|error| error.to_string());
+        let poster =
+            media::poster(&video.path, MAX_SIDE, video.continues, ffmpeg).map_err(|error| error.to_string());
         let result =
             poster.and_then(|bytes| media::replace_file(&path, &bytes).map_err(|error| error.to_string()));
         if let Err(error) = &result {
