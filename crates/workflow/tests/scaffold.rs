@@ -209,6 +209,8 @@ fn import_reads_tables_of_markdown() {
     insta::assert_snapshot!("import_markdown", summary(&imported(acts, false)));
     let wrong = acts.replace("6 seconds", "soon").replace("| Static |", "| Static | too | much |");
     insta::assert_snapshot!("import_markdown_problems", imported(&wrong, false).report.render(false));
+    let numbered = "| # | Shot | Visual |\n|---|---|---|\n| 1 | CU | a rope |\n";
+    assert!(imported(numbered, false).workflow.unwrap().contains("prompt: Close-up. A rope."));
     let list = "|a|b|\n|-|-|\n|1|2|\n";
     assert_eq!(imported(list, false).report.diagnostics[0].message, "no column holds the description");
 }

@@ -1,6 +1,7 @@
 //! The clips of a film: shots, files of one's own, and titles.
 
 use super::ExpandCx;
+use super::fields::{is_left_out, is_literal};
 use super::film_edit::{self, ClipContent};
 use super::film_files::{FilmFiles, Font};
 use super::film_fit;
@@ -16,6 +17,7 @@ use crate::syntax::{
 };
 use crate::template::Scope;
 use crate::units::EditTime;
+use crate::yaml::YamlValue;
 
 /// How long an image or a title on black is shown that states nothing.
 const STILL_LENGTH: EditTime = EditTime::Micros(3_000_000);
@@ -243,7 +245,16 @@ impl<'w> FilmCell<'_, 'w> {
         files: &mut FilmFiles,
         problems: &mut Problems,
     ) -> Option<Title> {
-        let value = self.cx.templates.render(&spec.text.value, self.scope, problems)?;
+        let mut value = self.cx.templates.render(&spec.text.value, self.scope, problems)?;
+        if !is_literal(&spec.text.value) {
+            if is_left_out(&value) && !matches!(clip.source, ClipSourceSpec::Card) {
+                return None;
+            }
+            // Such as a year out of a table.
+            if let YamlValue::Number(number) = &value.value {
+                value.value = YamlValue::Text(number.to_string());
+            }
+        }
         let text = syntax::expect_text(&value, &keys::film::TITLE, spec.text.key.span, problems)?;
         let text = Spanned::new(text.value.trim().to_owned(), spec.text.span());
         let refuse = |message: String, help: &str, problems: &mut Problems| {

@@ -191,12 +191,18 @@ fn find_head(rows: &[Vec<CsvCell>], choices: &[ColumnChoice]) -> Option<usize> {
 }
 
 fn meanings(head: &[CsvCell], choices: &[ColumnChoice]) -> Vec<Column> {
+    // Beside a number, `Shot` is what kind of shot it is.
+    let is_numbered = head.iter().any(|cell| !cell.text.is_empty() && plain(&cell.text).is_empty())
+        && !head.iter().any(|cell| meaning(&cell.text) == Column::Size);
     head.iter()
         .map(|cell| {
             if let Some(choice) = choices.iter().rev().find(|choice| is_named(cell, &choice.header)) {
                 return choice.column;
             }
-            let column = meaning(&cell.text);
+            let column = match meaning(&cell.text) {
+                Column::Shot if is_numbered && plain(&cell.text) == Column::Shot.as_str() => Column::Size,
+                column => column,
+            };
             // A chosen column replaces those that would have its meaning by their names.
             let is_taken = choices.iter().any(|choice| choice.column == column);
             if is_taken { Column::Note } else { column }
