@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::product::{DependentAxes, product};
+use super::product::{DependentAxes, product, too_large, too_much_work};
 use super::rules::{Rule, RuleTable};
 use super::zip::{self, ZipGroup};
 use super::{AxisOverride, AxisValue, FileAccess, MatrixCell, axis, equal_cells, exclude, name};
-use crate::diagnostic::{Diagnostic, Problems, did_you_mean, grouped, quoted_list};
+use crate::diagnostic::{Diagnostic, Problems, did_you_mean, quoted_list};
 use crate::limits;
 use crate::syntax::bad_identifier;
 use crate::syntax::keys::matrix as keys;
@@ -161,15 +161,6 @@ fn too_many_axes(matrix_key: &Key, count: usize) -> Diagnostic {
         .help(format!("it has at most {}; a table has many columns on one axis", limits::MAX_AXES))
 }
 
-pub(super) fn too_large(matrix_key: &Key, count: u128) -> Diagnostic {
-    Diagnostic::error(
-        "matrix-too-large",
-        matrix_key.span,
-        format!("this matrix has {} cells", grouped(count)),
-    )
-    .help(format!("a plan has at most {} instances", grouped(limits::MAX_INSTANCES as u128)))
-}
-
 /// `include` or `exclude`: a list of maps.
 fn rules(rules_key: &Key, value: &Yaml, problems: &mut Problems) -> Option<Vec<Rule>> {
     let items = match &value.value {
@@ -229,17 +220,6 @@ fn no_rules(key: &Key, value: &Yaml) -> Diagnostic {
     Diagnostic::error("bad-matrix", value.span.or(key.span), format!("`{name}` is a list of mappings"))
         .label(format!("this is {}", value.kind()))
         .help(help)
-}
-
-/// The diagnostic for a matrix whose rules cannot be applied within the limits.
-pub(crate) fn too_much_work(matrix_key: &Key) -> Diagnostic {
-    let max_values = grouped(limits::MAX_CELL_VALUES as u128);
-    Diagnostic::error(
-        "matrix-too-large",
-        matrix_key.span,
-        "the matrices up to this one ask for too much work",
-    )
-    .help(format!("the cells of a plan have at most {max_values} values; use fewer rules, or fewer cells"))
 }
 
 /// Removes the cells that have all values of a rule; `None` once the budget is exhausted.

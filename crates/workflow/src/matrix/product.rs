@@ -6,11 +6,10 @@ use indexmap::IndexMap;
 use indexmap::map::Entry;
 use serde_json::Value;
 
-use super::cells::{too_large, too_much_work};
 use super::value::Values;
 use super::zip::ZipGroup;
 use super::{FileAccess, MatrixCell, axis, equal_cells, name};
-use crate::diagnostic::{Diagnostic, Problems};
+use crate::diagnostic::{Diagnostic, Problems, grouped};
 use crate::limits;
 use crate::yaml::{Key, Yaml, YamlValue};
 
@@ -166,4 +165,25 @@ fn multiplied(
         }
     }
     Some(longer)
+}
+
+/// The diagnostic for a matrix of more cells than a plan may have.
+pub(super) fn too_large(matrix_key: &Key, count: u128) -> Diagnostic {
+    Diagnostic::error(
+        "matrix-too-large",
+        matrix_key.span,
+        format!("this matrix has {} cells", grouped(count)),
+    )
+    .help(format!("a plan has at most {} instances", grouped(limits::MAX_INSTANCES as u128)))
+}
+
+/// The diagnostic for a matrix whose rules cannot be applied within the limits.
+pub(crate) fn too_much_work(matrix_key: &Key) -> Diagnostic {
+    let max_values = grouped(limits::MAX_CELL_VALUES as u128);
+    Diagnostic::error(
+        "matrix-too-large",
+        matrix_key.span,
+        "the matrices up to this one ask for too much work",
+    )
+    .help(format!("the cells of a plan have at most {max_values} values; use fewer rules, or fewer cells"))
 }

@@ -22,7 +22,7 @@ pub(crate) use self::cast_value::{CAST, CastUses, CastValue, CharacterText};
 pub(crate) use self::environment::environment;
 #[cfg(test)]
 pub(crate) use self::filters::slug;
-pub(crate) use self::render::size;
 pub(crate) use self::render::{OddCells, Templates};
 pub(crate) use self::scan::{has_template, identifiers, identifiers_used, names_used};
 pub(crate) use self::scope::{Scope, axis_value};
+pub(crate) use self::steps::size;

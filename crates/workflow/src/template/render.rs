@@ -15,7 +15,7 @@ use super::locate::{locate, narrowed};
 use super::rewrite::{self, Positions};
 use super::scan::{self, TextForm};
 use super::scope::Scope;
-use super::steps;
+use super::steps::{self, size};
 use super::writer::BoundedWriter;
 use crate::diagnostic::{Diagnostic, Problems, Severity};
 use crate::limits;
@@ -380,15 +380,5 @@ fn has_null(value: &Json) -> bool {
         Json::Array(items) => items.iter().any(has_null),
         Json::Object(members) => members.values().any(has_null),
         Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
-    }
-}
-
-/// The approximate size of a value in bytes.
-pub(crate) fn size(value: &Json) -> usize {
-    match value {
-        Json::String(text) => text.len(),
-        Json::Array(items) => items.iter().map(|item| 8 + size(item)).sum(),
-        Json::Object(members) => members.iter().map(|(name, value)| name.len() + 8 + size(value)).sum(),
-        Json::Null | Json::Bool(_) | Json::Number(_) => 8,
     }
 }

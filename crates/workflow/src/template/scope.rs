@@ -7,8 +7,7 @@ use indexmap::IndexMap;
 use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value, ValueKind};
 use serde_json::Value as Json;
 
-use super::render::size;
-use super::steps;
+use super::steps::{self, size};
 use crate::yaml::keeps_text;
 
 /// Variables with their values. Cheap to clone: a scope refers to its parent.

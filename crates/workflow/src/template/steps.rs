@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use minijinja::value::{Rest, Value, ValueKind, ValueOrKwargs};
 use minijinja::{Environment, Error, ErrorKind, State};
+use serde_json::Value as Json;
 
 use crate::limits;
 
@@ -68,4 +69,14 @@ fn bytes(value: &Value) -> u64 {
     let is_list = matches!(value.kind(), ValueKind::Seq | ValueKind::Iterable);
     let items = value.try_iter().ok().filter(|_| is_list && count <= limits::MAX_CSV_ROWS);
     count as u64 * 8 + items.map_or(0, |items| items.map(|item| text(&item)).sum())
+}
+
+/// The approximate size of a value in bytes.
+pub(crate) fn size(value: &Json) -> usize {
+    match value {
+        Json::String(text) => text.len(),
+        Json::Array(items) => items.iter().map(|item| 8 + size(item)).sum(),
+        Json::Object(members) => members.iter().map(|(name, value)| name.len() + 8 + size(value)).sum(),
+        Json::Null | Json::Bool(_) | Json::Number(_) => 8,
+    }
 }
