@@ -1,4 +1,4 @@
-//! The workflow's matrix and the matrices of its shots, with axis overrides from the command line applied.
+//! The workflow's matrix and the matrices of its shots and films, with axis overrides from the command line applied.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -92,7 +92,7 @@ impl<'w> Matrix<'w> {
         if is_sound { Ok(read) } else { Err(ErrorReported) }
     }
 
-    /// Its cells; `within` those of the workflow's matrix, as far as dependent axes name them.
+    /// Its cells; those of the workflow's matrix are `top`, for dependent axes that name its axes.
     fn cells(
         &self,
         top: Option<&[MatrixCell]>,

@@ -1,6 +1,8 @@
 //! The lint of instances of a shot that request the same video: each is rendered, and paid for.
 
+use std::collections::hash_map::{Entry, RandomState};
 use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasher as _;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -8,29 +10,30 @@ use serde_json::Value;
 use super::dedup::DiagnosticDedup;
 use super::lints::Requests;
 use crate::diagnostic::Diagnostic;
-use crate::plan::Node;
+use crate::plan::{Input, Node};
 
-/// What the nodes of a shot are looked up by: its index, the render, and the values of the request.
-type Asked<'a> = (&'a Arc<str>, Option<u32>, Vec<&'a Value>);
+/// What the nodes of a shot are looked up by: its id, the render, the salt, the service, the digests of the request's values, and its inputs.
+type Asked<'a> =
+    (&'a Arc<str>, Option<u32>, Option<&'a str>, Option<&'a str>, Vec<(&'a str, u64)>, &'a [Input]);
 
 /// Warns of a shot with such instances, with the first two.
 pub(super) fn run(requests: &Requests<'_>, dedup: &mut DiagnosticDedup) {
-    let mut first: HashMap<Asked<'_>, Vec<&Node>> = HashMap::new();
+    let hasher = RandomState::new();
+    // Requests share values, of which some are long.
+    let mut digests: HashMap<*const Value, u64> = HashMap::new();
+    let mut digest = |value| *digests.entry(value).or_insert_with(|| hasher.hash_one(value));
+    let mut first: HashMap<Asked<'_>, &Node> = HashMap::new();
     let mut equal: BTreeMap<&str, (&Node, &Node, usize)> = BTreeMap::new();
     for node in requests.nodes().iter().filter(|node| !node.cell.is_empty()) {
-        let values = node.request.iter().map(|(_, value)| value).collect();
-        let alike = first.entry((&node.shot, node.take, values)).or_default();
-        let is_same = |other: &&&Node| {
-            node.inputs == other.inputs
-                && node.salt == other.salt
-                && node.service == other.service
-                && node.request.iter().map(|(name, _)| name).eq(other.request.iter().map(|(name, _)| name))
-        };
-        match alike.iter().find(is_same) {
+        let values = node.request.iter().map(|(name, value)| (name, digest(value))).collect();
+        let (salt, service) = (node.salt.as_deref(), node.service.as_deref());
+        match first.entry((&node.shot, node.take, salt, service, values, &node.inputs)) {
+            Entry::Vacant(unknown) => {
+                unknown.insert(node);
+            }
             // Equal cells are reported where the matrix has them.
-            Some(other) if other.cell == node.cell => {}
-            Some(other) => equal.entry(&node.shot).or_insert((other, node, 0)).2 += 1,
-            None => alike.push(node),
+            Entry::Occupied(other) if other.get().cell == node.cell => {}
+            Entry::Occupied(other) => equal.entry(&node.shot).or_insert((other.get(), node, 0)).2 += 1,
         }
     }
     for (index, shot) in requests.shots(|node| equal.contains_key(&*node.shot)) {

@@ -79,7 +79,7 @@ pub struct Node {
 }
 
 /// A value that is filled into a request before it is sent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// What it is: a frame or a reference.
@@ -96,7 +96,7 @@ pub struct Input {
 }
 
 /// A medium that is sent as Base64 without `data:…,`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bare {
     /// The JSON pointer of its media type, where the request has one.
@@ -104,7 +104,7 @@ pub struct Bare {
 }
 
 /// A request field that takes the only medium of a request where it is data.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataField {
     pub name: Arc<str>,
@@ -113,7 +113,7 @@ pub struct DataField {
 }
 
 /// The source of an input. A URL is not an input: it is part of the request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum MediaSource {
     /// The last frame of another node's video.
@@ -150,7 +150,7 @@ pub enum MediaSource {
 }
 
 /// Which frame of a video.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Frame {
     /// The frame that it begins on.

@@ -71,6 +71,12 @@ pub(crate) fn listed(scale: usize) -> Vec<Expensive> {
                 "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {side}}}}}}}, {{id: b, matrix: {{j: {{from: 1, to: {side}}}}}, needs: a}}]\n"
             )
         }),
+        case(
+            "one-prompt-with-a-salt-in-each-cell",
+            format!(
+                "{HEAD}shots: [{{id: a, matrix: {{i: {{from: 1, to: {cells}}}}}, salt: \"{{{{ i }}}}\"}}]\n"
+            ),
+        ),
         case("continues-one-cell", {
             let side = sized(50_000);
             format!(
