@@ -62,10 +62,17 @@ impl<'w> Matrix<'w> {
             dependent: Vec::new(),
             scope: scope.clone(),
         };
-        let mut rendered = |value: &'w Yaml| cx.templates.render(value, scope, problems).ok_or(ErrorReported);
+        let mut rendered = |value: &'w Yaml, above: &[&str]| {
+            // What is misspelled may be one of these.
+            let mut scope = scope.with([]);
+            for axis in above {
+                scope.set_broken(axis);
+            }
+            cx.templates.render(value, &scope, problems).ok_or(ErrorReported)
+        };
         let (YamlValue::Map(entries), YamlValue::Map(values)) = (&entry.value.value, &mut read.value.value)
         else {
-            read.value = rendered(&entry.value)?;
+            read.value = rendered(&entry.value, &[])?;
             return Ok(read);
         };
         let own: Vec<&str> = axis_names(&entry.value).collect();
@@ -76,7 +83,7 @@ impl<'w> Matrix<'w> {
             let mut uses = above.clone();
             uses.retain(|axis| is_axis && mentions(value, axis));
             if uses.is_empty() {
-                match rendered(value) {
+                match rendered(value, if is_axis { &above } else { &[] }) {
                     Ok(value) => *to = value,
                     Err(ErrorReported) => is_sound = false,
                 }
