@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::dedup::DiagnosticDedup;
 use super::lints::Requests;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, quoted_list};
 use crate::plan::{Input, Node};
 
 /// What the nodes of a shot are looked up by: its id, the render, the salt, the service, the digests of the request's values, and its inputs.
@@ -38,30 +38,21 @@ pub(super) fn run(requests: &Requests<'_>, dedup: &mut DiagnosticDedup) {
     }
     for (index, shot) in requests.shots(|node| equal.contains_key(&*node.shot)) {
         let Some((one, other, count)) = equal.get(shot.id.value.as_str()) else { continue };
-        let differs = |axis: &str| one.cell.get(axis) != other.cell.get(axis);
-        let axes: Vec<String> = other
-            .cell
-            .iter()
-            .map(|(axis, _)| axis)
-            .filter(|axis| differs(axis))
-            .map(|axis| format!("`{axis}`"))
-            .collect();
-        let axes = axes.join(" and ");
+        let differs = |axis: &&str| one.cell.get(axis) != other.cell.get(axis);
+        let axes = quoted_list(other.cell.iter().map(|(axis, _)| axis).filter(differs), 12);
         let names = format!("`{}` and `{}`", one.name, other.name);
         let (message, help) = if one.dialogue == other.dialogue {
-            let message = format!("{names} request the same video, and both are paid for");
             (
-                message,
+                format!("{names} request the same video, and both are paid for"),
                 format!(
                     "the request does not depend on {axes}: leave it out of this shot, or write `takes: 2` for several candidates"
                 ),
             )
         } else {
-            let message = format!(
-                "{names} differ only in what is said: both request the same video, and both are paid for"
-            );
             (
-                message,
+                format!(
+                    "{names} differ only in what is said: both request the same video, and both are paid for"
+                ),
                 format!("make {axes} a parameter, and run once for each value: nothing is rendered again"),
             )
         };

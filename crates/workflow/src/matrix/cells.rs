@@ -140,14 +140,21 @@ fn read(
 /// Puts the rows of tables in the place of their names in `include` and `exclude`: the name is what lists of instances show.
 fn name_rows(spec: &mut MatrixSpec) {
     for (axis, values) in spec.groups.iter().flatten() {
+        let rules = spec.include.iter_mut().chain(&mut spec.exclude).flatten();
+        let is_named =
+            |(key, value): &&mut (Key, AxisValue)| key.value == axis.value && value.value.is_string();
+        let mut named = rules.filter(is_named).peekable();
+        // Most rules name no row, and tables are long.
+        if named.peek().is_none() {
+            continue;
+        }
         let mut rows: HashMap<&str, Vec<&AxisValue>> = HashMap::new();
         for value in values.iter().filter(|value| value.value.is_object()) {
             if let Some(text) = name::value_text(&value.value) {
                 rows.entry(text).or_default().push(value);
             }
         }
-        let rules = spec.include.iter_mut().chain(&mut spec.exclude).flatten();
-        for (_, value) in rules.filter(|(key, _)| !rows.is_empty() && key.value == axis.value) {
+        for (_, value) in named {
             let row = value.value.as_str().and_then(|text| rows.get(text));
             if let Some([row]) = row.map(Vec::as_slice) {
                 value.value = Arc::clone(&row.value);
